@@ -1,1 +1,46 @@
-//! placeholder
+//! The work of a transfer: what is sent, in which order, and how requests are answered.
+//!
+//! Purpose: [`Push`] runs the client's sending side of one session over the two halves of any
+//! connection. It joins the four crates below it: `tree` reads the disk, `filter` says what is
+//! kept, `delta` finds what the far side lacks, `wire` speaks.
+//!
+//! Invariants: one thread owns each half of the connection; the one that reads never waits for
+//! the one that writes while the far side may wait for us. Memory is bounded whatever the size of
+//! the tree, but for sessions without incremental recursion, which keep one small record an entry.
+//!
+//! What it does not do: it opens no connection, prints nothing and reads no environment. A file
+//! that cannot be sent is an [`Event`] and counts in the [`Summary`]; only what ends the session
+//! is an [`Error`].
+
+mod attributes;
+mod census;
+mod content;
+mod desk;
+mod digests;
+mod dirs;
+mod error;
+mod event;
+mod inbox;
+mod list;
+mod progress;
+mod push;
+mod quick_look;
+mod read_ahead;
+mod scan;
+mod sender;
+mod small_file;
+mod sources;
+mod summary;
+mod throttle;
+mod whole_file;
+
+pub use census::census;
+pub use delta::block_choice;
+pub use error::{Error, Result};
+pub use event::{Event, Gravity, Item, Monitor, Problem};
+pub use progress::Progress;
+pub use push::Push;
+pub use quick_look::QuickLook;
+pub use sources::Sources;
+pub use tree::Kind;
+pub use summary::{Counts, LARGE_FILE, Summary};

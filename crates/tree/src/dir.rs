@@ -37,8 +37,8 @@ impl Dir {
         self.path.join(OsStr::from_bytes(name))
     }
 
-    /// Adds all names but `.` and `..` to `listing`.
-    pub fn read_names(&self, listing: &mut Listing) -> Result<()> {
+    /// Adds all names but `.` and `..` to `listing`, marked as coming from `place`.
+    pub fn read_names(&self, listing: &mut Listing, place: u16) -> Result<()> {
         let mut buffer = vec![MaybeUninit::uninit(); ENTRIES_BYTES];
         let mut entries = RawDir::new(&self.fd, &mut buffer);
         while let Some(entry) = entries.next() {
@@ -51,7 +51,7 @@ impl Dir {
                 Kind::Unknown => self.stat(name).map_or(Kind::Unknown, |stat| stat.kind()),
                 kind => kind,
             };
-            if !listing.push(name, kind) {
+            if !listing.push(name, kind, place) {
                 return Err(self.failed("read directory", b"", Errno::OVERFLOW));
             }
         }
@@ -100,6 +100,12 @@ impl Dir {
     }
 }
 
+/// Tells the system that a file will be read from front to end; it then reads ahead further.
+pub fn advise_sequential(file: &File) {
+    // Advice only: a file system that takes none works all the same.
+    let _ = rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::Sequential);
+}
+
 fn kind_of(file_type: FileType) -> Kind {
     match file_type {
         FileType::RegularFile => Kind::Regular,
@@ -125,7 +131,7 @@ mod tests {
         let dir = Root::open(temp.path()).unwrap().open_dir(b".").unwrap();
 
         let mut listing = Listing::default();
-        dir.read_names(&mut listing).unwrap();
+        dir.read_names(&mut listing, 0).unwrap();
         listing.sort_by(|a, b| a.name.cmp(b.name));
         let seen: Vec<_> = listing.iter().map(|entry| (entry.name.to_vec(), entry.kind)).collect();
         let expected = [(&b"dir"[..], Kind::Dir), (b"file", Kind::Regular), (b"link", Kind::Symlink)];

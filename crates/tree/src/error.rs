@@ -33,6 +33,12 @@ impl Error {
         source.kind() == io::ErrorKind::NotFound
     }
 
+    /// Returns the path that it happened to.
+    pub fn path(&self) -> &std::path::Path {
+        let Self::Io { path, .. } = self;
+        path
+    }
+
     /// Returns the system's reason.
     pub fn reason(&self) -> &io::Error {
         let Self::Io { source, .. } = self;

@@ -15,7 +15,7 @@
 //! let root = tree::Root::open(std::path::Path::new("."))?;
 //! let dir = root.open_dir(b".")?;
 //! let mut names = tree::Listing::default();
-//! dir.read_names(&mut names)?;
+//! dir.read_names(&mut names, 0)?;
 //! assert!(names.iter().all(|entry| !entry.name.contains(&b'/')));
 //! # Ok(())
 //! # }
@@ -29,7 +29,7 @@ mod root;
 mod stat;
 mod xattr;
 
-pub use dir::Dir;
+pub use dir::{Dir, advise_sequential};
 pub use error::{Error, Result};
 pub use id_names::IdNames;
 pub use listing::{Kind, Listed, Listing};

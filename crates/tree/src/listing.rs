@@ -38,16 +38,20 @@ pub struct Listed<'a> {
     pub name: &'a [u8],
     /// What the directory itself says of the kind.
     pub kind: Kind,
+    /// Which of several directories it was read from, as the reader numbered them.
+    pub place: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     start: u32,
     len: u16,
+    place: u16,
     kind: Kind,
 }
 
-/// The names of one directory in one piece of memory, reusable for the next directory.
+/// The names of one directory, or of several that are merged, in one piece of memory that can be
+/// used again for the next.
 #[derive(Debug, Default)]
 pub struct Listing {
     bytes: Vec<u8>,
@@ -63,13 +67,13 @@ impl Listing {
 
     /// Adds a name. A directory's names beyond 4 GiB together are refused by `false`.
     #[must_use]
-    pub fn push(&mut self, name: &[u8], kind: Kind) -> bool {
+    pub fn push(&mut self, name: &[u8], kind: Kind, place: u16) -> bool {
         let (Ok(start), Ok(len)) = (u32::try_from(self.bytes.len()), u16::try_from(name.len()))
         else {
             return false;
         };
         self.bytes.extend_from_slice(name);
-        self.slots.push(Slot { start, len, kind });
+        self.slots.push(Slot { start, len, place, kind });
         true
     }
 
@@ -108,5 +112,5 @@ impl Listing {
 
 fn read<'a>(bytes: &'a [u8], slot: &Slot) -> Listed<'a> {
     let start = slot.start as usize;
-    Listed { name: &bytes[start..start + usize::from(slot.len)], kind: slot.kind }
+    Listed { name: &bytes[start..start + usize::from(slot.len)], kind: slot.kind, place: slot.place }
 }

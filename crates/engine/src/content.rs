@@ -1,0 +1,338 @@
+//! How the content of one file goes out: whole, as a delta, or as an appended tail; plain or
+//! compressed (docs/protocol/transfer.md, "Tokens").
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use delta::codec::{Compressor, Treatment};
+use delta::{
+    Damage, Event as Found, FileSum, Index, Placement, Plan, Searcher, SeedOrder, SkipList,
+    StrongSum, SumKind,
+};
+use wire::item::basis;
+use wire::mux::MuxWriter;
+use wire::options::Append;
+use wire::token::TokenEncoder;
+
+use crate::desk::Desk;
+use crate::error::{Error, Result};
+use crate::event::{Event, Monitor};
+use crate::inbox::Basis;
+use crate::progress::Progress;
+use crate::small_file::Opened;
+use crate::whole_file::WholeFile;
+
+/// The longest literal that every stock receiver takes in one plain token.
+const LITERAL: usize = 32 << 10;
+/// From this length on, reading is told to the system to be from front to end.
+const SEQUENTIAL: u64 = 1 << 20;
+
+/// What of the session decides how content is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContentRules {
+    pub(crate) protocol: u32,
+    pub(crate) sum: SumKind,
+    pub(crate) seed: i32,
+    pub(crate) seed_order: SeedOrder,
+    pub(crate) append: Append,
+    /// `--inplace`, and whether the far side keeps a backup as basis then.
+    pub(crate) inplace: bool,
+    /// Whether a basis in the partial dir is updated in place.
+    pub(crate) inplace_partial: bool,
+    /// How long the far side may hear nothing.
+    pub(crate) keep_alive: Option<Duration>,
+}
+
+/// What became of one file.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) size: u64,
+    pub(crate) literal_bytes: u64,
+    pub(crate) matched_bytes: u64,
+    /// Why the far side will not keep it.
+    pub(crate) damage: Option<String>,
+}
+
+/// Why a file could not be read to its end.
+#[derive(Debug)]
+pub(crate) enum Damaged {
+    Shrank,
+    Unreadable(io::Error),
+}
+
+impl Damaged {
+    fn text(&self) -> String {
+        match self {
+            Self::Shrank => "became shorter while it was read: not copied this time".to_owned(),
+            Self::Unreadable(error) => format!("cannot read: {error}"),
+        }
+    }
+}
+
+impl From<Damage> for Damaged {
+    fn from(damage: Damage) -> Self {
+        match damage {
+            Damage::Failed { error, .. } => Self::Unreadable(error),
+            _ => Self::Shrank,
+        }
+    }
+}
+
+/// Sends contents, one after the other.
+pub(crate) struct Content<'a> {
+    rules: ContentRules,
+    tokens: TokenEncoder,
+    compressor: Option<Compressor>,
+    skip: SkipList,
+    searcher: Searcher,
+    whole: WholeFile,
+    record: Vec<u8>,
+    desk: &'a Desk,
+    monitor: Monitor<'a>,
+}
+
+impl<'a> Content<'a> {
+    /// Prepares the session's codec; its memory is taken when it is needed.
+    pub(crate) fn new(
+        rules: ContentRules,
+        compressor: Option<Compressor>,
+        skip: SkipList,
+        desk: &'a Desk,
+        monitor: Monitor<'a>,
+    ) -> Self {
+        let tokens = match compressor {
+            Some(_) => TokenEncoder::compressed(),
+            None => TokenEncoder::plain(),
+        };
+        let searcher = Searcher::new();
+        let (whole, record) = (WholeFile::default(), Vec::new());
+        Self { rules, tokens, compressor, skip, searcher, whole, record, desk, monitor }
+    }
+
+    /// Tells whether the far side keeps more of the file than there is (`--append`).
+    pub(crate) fn is_shorter_than_kept(&self, opened: &Opened, basis: &Basis) -> bool {
+        self.rules.append != Append::No && opened.len() < basis.head.basis_len()
+    }
+
+    /// Sends a content with its sum behind it.
+    pub(crate) fn send<W: Write>(
+        &mut self,
+        out: &mut MuxWriter<W>,
+        path: &[u8],
+        opened: Opened,
+        basis: Basis,
+        basis_type: Option<u8>,
+        progress: &Progress,
+    ) -> Result<Sent> {
+        let sum = FileSum::new(self.rules.sum, self.rules.seed);
+        let plain = self.compressor.is_none() && self.rules.append == Append::No;
+        let alone = basis.sums.is_empty();
+        match opened {
+            Opened::Whole(content) if plain && alone => {
+                WholeFile::send_bytes(out, &content, sum)?;
+                Ok(Sent::literally(content.len() as u64, None))
+            }
+            Opened::Long(mut file, size) if plain && alone => {
+                advise(&file, size);
+                let between = |count| {
+                    progress.current_bytes.fetch_add(count, Relaxed);
+                    self.desk.still_wanted()
+                };
+                let damaged = self.whole.send_file(out, &mut file, size, sum, between)?;
+                Ok(Sent::literally(size, damaged.map(|damaged| damaged.text())))
+            }
+            Opened::Whole(content) => {
+                let size = content.len() as u64;
+                let mut content = io::Cursor::new(content);
+                self.search(out, path, &mut content, size, basis, basis_type, progress)
+            }
+            Opened::Long(mut file, size) => {
+                advise(&file, size);
+                self.search(out, path, &mut file, size, basis, basis_type, progress)
+            }
+        }
+    }
+
+    /// Sends what the far side lacks; everything, where it has nothing.
+    #[allow(clippy::too_many_arguments, reason = "each says another thing about the one file")]
+    fn search<W: Write, F: Read + Seek>(
+        &mut self,
+        out: &mut MuxWriter<W>,
+        path: &[u8],
+        file: &mut F,
+        size: u64,
+        basis: Basis,
+        basis_type: Option<u8>,
+        progress: &Progress,
+    ) -> Result<Sent> {
+        let sum = FileSum::new(self.rules.sum, self.rules.seed);
+        let kept = if self.rules.append == Append::No { 0 } else { basis.head.basis_len() };
+        let skipped = if self.rules.append == Append::Trusting { kept } else { 0 };
+        if skipped > 0 && file.seek(SeekFrom::Start(skipped)).is_err() {
+            return Err(closed());
+        }
+        let index = Index::new(basis.sums, self.placement(basis_type));
+        let strong = StrongSum::new(self.rules.sum, self.rules.seed, self.rules.seed_order);
+        let plan = Plan {
+            size: size - skipped,
+            held_prefix: kept - skipped,
+            basis: Some((&index, strong)),
+        };
+        self.begin_treatment(path);
+        let mut tokens = Tokens {
+            out,
+            encoder: &mut self.tokens,
+            compressor: self.compressor.as_mut(),
+            record: &mut self.record,
+            protocol: self.rules.protocol,
+            keep_alive: self.rules.keep_alive,
+            last_sign: Instant::now(),
+            progress,
+            desk: self.desk,
+        };
+        let read = |buffer: &mut [u8]| file.read(buffer);
+        let outcome = self.searcher.search(read, &plan, sum, &mut |found| tokens.put(found))?;
+        tokens.end(outcome.file_sum.as_bytes())?;
+        self.tell_treatment(path);
+        Ok(Sent {
+            size,
+            literal_bytes: outcome.stats.literal_bytes,
+            matched_bytes: outcome.stats.matched_bytes,
+            damage: outcome.damage.map(|damage| Damaged::from(damage).text()),
+        })
+    }
+
+    /// Tells which blocks may be used, given that the far side may overwrite its basis
+    /// (docs/protocol/transfer.md, "In place").
+    fn placement(&self, basis_type: Option<u8>) -> Placement {
+        let basis_type = basis_type.unwrap_or(basis::FILE);
+        let partial = self.rules.inplace_partial && basis_type == basis::PARTIAL;
+        match partial || (self.rules.inplace && basis_type == basis::FILE) {
+            true => Placement::InPlace,
+            false => Placement::Anywhere,
+        }
+    }
+
+    fn begin_treatment(&mut self, path: &[u8]) {
+        let treatment = match self.skip.matches(path) {
+            true => Treatment::Store,
+            false => Treatment::Probe,
+        };
+        if let Some(compressor) = &mut self.compressor {
+            compressor.start_file(treatment);
+        }
+    }
+
+    fn tell_treatment(&self, path: &[u8]) {
+        let stored = self.compressor.as_ref().is_some_and(|compressor| {
+            compressor.treatment() == Treatment::Store
+        });
+        if stored {
+            let why = match self.skip.matches(path) {
+                true => "its suffix is on the skip-compress list",
+                false => "its content does not shrink",
+            };
+            let text = format!("not compressed: {why}");
+            (self.monitor)(Event::Decision { name: path, text });
+        }
+    }
+}
+
+impl Sent {
+    fn literally(size: u64, damage: Option<String>) -> Self {
+        Self { size, literal_bytes: size, matched_bytes: 0, damage }
+    }
+}
+
+/// Turns what the search finds into tokens on the wire.
+struct Tokens<'a, W: Write> {
+    out: &'a mut MuxWriter<W>,
+    encoder: &'a mut TokenEncoder,
+    compressor: Option<&'a mut Compressor>,
+    record: &'a mut Vec<u8>,
+    protocol: u32,
+    keep_alive: Option<Duration>,
+    /// When the far side last heard of us for certain.
+    last_sign: Instant,
+    progress: &'a Progress,
+    desk: &'a Desk,
+}
+
+impl<W: Write> Tokens<'_, W> {
+    fn put(&mut self, found: Found<'_>) -> Result<()> {
+        self.record.clear();
+        let (Found::Literal(data) | Found::Match { data, .. }) = found;
+        self.progress.current_bytes.fetch_add(data.len() as u64, Relaxed);
+        match found {
+            Found::Literal(data) => self.literal(data)?,
+            Found::Match { block, data } => self.matched(block, data)?,
+        }
+        self.out.data(self.record)?;
+        self.sign_of_life()?;
+        self.desk.still_wanted()
+    }
+
+    fn literal(&mut self, data: &[u8]) -> Result<()> {
+        let Self { encoder, record, compressor, out, .. } = self;
+        let Some(compressor) = compressor else {
+            for piece in data.chunks(LITERAL) {
+                record.clear();
+                encoder.literal_plain(record, piece);
+                out.data(record)?;
+                out.data(piece)?;
+            }
+            record.clear();
+            return Ok(());
+        };
+        compressor.literal(data, &mut |chunk| put_chunk(encoder, record, chunk))?;
+        Ok(())
+    }
+
+    fn matched(&mut self, block: u32, data: &[u8]) -> Result<()> {
+        let Self { encoder, record, compressor, .. } = self;
+        if let Some(compressor) = compressor {
+            compressor.end_run(&mut |chunk| put_chunk(encoder, record, chunk))?;
+            compressor.matched(data, self.protocol);
+        }
+        encoder.matched(record, block);
+        Ok(())
+    }
+
+    fn end(&mut self, file_sum: &[u8]) -> Result<()> {
+        let Self { encoder, record, compressor, out, .. } = self;
+        record.clear();
+        if let Some(compressor) = compressor {
+            compressor.end_run(&mut |chunk| put_chunk(encoder, record, chunk))?;
+        }
+        encoder.end(record);
+        record.extend_from_slice(file_sum);
+        Ok(out.data(record)?)
+    }
+
+    /// A long stretch of matched blocks may put nothing on the wire for a while.
+    fn sign_of_life(&mut self) -> Result<()> {
+        let Some(keep_alive) = self.keep_alive else { return Ok(()) };
+        if self.last_sign.elapsed() >= keep_alive {
+            self.out.keep_alive()?;
+            self.last_sign = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+fn put_chunk(encoder: &mut TokenEncoder, record: &mut Vec<u8>, chunk: &[u8]) {
+    encoder.chunk_header(record, chunk.len());
+    record.extend_from_slice(chunk);
+}
+
+fn advise(file: &File, size: u64) {
+    if size >= SEQUENTIAL {
+        tree::advise_sequential(file);
+    }
+}
+
+fn closed() -> Error {
+    Error::Wire(wire::Error::Closed)
+}

@@ -1,0 +1,115 @@
+//! Which directories a push reads, and under which names their content appears.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use tree::{Root, Stat};
+
+use crate::error::{Error, Result};
+use crate::event::{Event, Gravity, Monitor, Problem};
+
+/// One argument of a push: where to read and what it is called over there.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Index into [`Sources::roots`].
+    pub(crate) root: u16,
+    /// Its name below the root; `.` when the content alone was asked for.
+    pub(crate) name: Vec<u8>,
+    /// The absolute path of the root, for filter rules that speak of absolute paths.
+    pub(crate) base: Vec<u8>,
+    /// Its attributes when the push began.
+    pub(crate) stat: Stat,
+}
+
+/// All sources of a push, opened.
+#[derive(Debug, Default)]
+pub struct Sources {
+    roots: Vec<Root>,
+    given: Vec<Source>,
+    missing: u64,
+}
+
+impl Sources {
+    /// Opens every source. One that is not there is reported and counted; when none is left the
+    /// push is refused.
+    pub fn open(paths: &[PathBuf], monitor: Monitor<'_>) -> Result<Self> {
+        let mut sources = Self::default();
+        for path in paths {
+            if let Err(error) = sources.add(path) {
+                sources.missing += 1;
+                let text = error.to_string();
+                let problem = Problem { path: path.clone(), text, gravity: Gravity::Error };
+                monitor(Event::Problem(problem));
+            }
+        }
+        if sources.given.is_empty() {
+            return Err(Error::NothingToSend);
+        }
+        Ok(sources)
+    }
+
+    /// Counts the arguments that could not be found.
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    pub(crate) fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    pub(crate) fn given(&self) -> &[Source] {
+        &self.given
+    }
+
+    fn add(&mut self, path: &Path) -> tree::Result<()> {
+        let (base, name) = split(path.as_os_str().as_bytes());
+        let base = Path::new(OsStr::from_bytes(base));
+        let root = Root::open(base)?;
+        let absolute = base.canonicalize().unwrap_or_else(|_| base.to_owned());
+        let dir = root.open_dir(b".")?;
+        let stat = if name == b"." { dir.stat_self()? } else { dir.stat(name)? };
+        let index = u16::try_from(self.roots.len()).unwrap_or(u16::MAX);
+        self.roots.push(root);
+        let base = absolute.as_os_str().as_bytes().to_vec();
+        self.given.push(Source { root: index, name: name.to_vec(), base, stat });
+        Ok(())
+    }
+}
+
+/// Splits an argument into the directory to read from and the name in it: a slash, `.` or `..`
+/// at the end asks for the content alone (docs/protocol/file-list.md).
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    if matches!(last, b"" | b"." | b"..") {
+        let base = if path.is_empty() { b".".as_slice() } else { path };
+        return (base, b".");
+    }
+    match path.len() - last.len() {
+        0 => (b".", last),
+        1 => (b"/", last),
+        before => (&path[..before - 1], last),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slash_at_the_end_asks_for_the_content() {
+        let table: [(&[u8], &[u8], &[u8]); 8] = [
+            (b"d/x", b"d", b"x"),
+            (b"x", b".", b"x"),
+            (b"/x", b"/", b"x"),
+            (b"x/", b"x/", b"."),
+            (b"d/..", b"d/..", b"."),
+            (b".", b".", b"."),
+            (b"", b".", b"."),
+            (b"d//x", b"d/", b"x"),
+        ];
+        for (argument, base, name) in table {
+            assert_eq!(split(argument), (base, name), "{}", argument.escape_ascii());
+        }
+    }
+}

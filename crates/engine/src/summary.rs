@@ -1,0 +1,126 @@
+//! What a transfer did, in numbers.
+
+use std::time::Duration;
+
+use tree::Kind;
+
+use crate::event::Gravity;
+
+/// Entries by kind, in the order in which rsync prints them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Regular files.
+    pub regular: u64,
+    /// Directories.
+    pub dirs: u64,
+    /// Symbolic links.
+    pub links: u64,
+    /// Devices.
+    pub devices: u64,
+    /// Fifos and sockets.
+    pub specials: u64,
+}
+
+impl Counts {
+    /// Adds one entry.
+    pub fn add(&mut self, kind: Kind) {
+        let count = match kind {
+            Kind::Regular | Kind::Unknown => &mut self.regular,
+            Kind::Dir => &mut self.dirs,
+            Kind::Symlink => &mut self.links,
+            Kind::Device => &mut self.devices,
+            Kind::Special => &mut self.specials,
+        };
+        *count += 1;
+    }
+
+    /// Adds up all kinds.
+    pub fn total(&self) -> u64 {
+        self.regular + self.dirs + self.links + self.devices + self.specials
+    }
+}
+
+/// The totals of one transfer.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Everything in the file lists.
+    pub files: Counts,
+    /// Items that were new at the far side.
+    pub created: Counts,
+    /// Items that the far side deleted, where it tells (protocol 31 and a deleting run).
+    pub deleted: Option<Counts>,
+    /// Regular files whose content was sent.
+    pub transferred: u64,
+    /// Lengths of all regular files and symlink targets, in bytes.
+    pub total_size: u64,
+    /// Lengths of the files whose content was sent, in bytes.
+    pub transferred_size: u64,
+    /// Content that was sent as it is.
+    pub literal_bytes: u64,
+    /// Content that the far side already had.
+    pub matched_bytes: u64,
+    /// Bytes of the file lists.
+    pub list_bytes: u64,
+    /// All bytes that went out.
+    pub sent_bytes: u64,
+    /// All bytes that came in.
+    pub received_bytes: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// Regular files of at least [`LARGE_FILE`] bytes.
+    pub large_files: u64,
+    /// The longest regular file, in bytes.
+    pub largest: u64,
+    /// Sources or files with an error: the copy is incomplete.
+    pub errors: u64,
+    /// Files that vanished before it was their turn.
+    pub vanished: u64,
+    /// Whether the far side stopped deleting at its limit.
+    pub delete_limit: bool,
+}
+
+/// From this length on stock's rule makes blocks so long that scattered edits are costly.
+pub const LARGE_FILE: u64 = 16 << 20;
+
+impl Summary {
+    /// Joins the summaries of two sessions over the same sources: what was listed counts once,
+    /// what moved counts together.
+    pub fn and(mut self, later: &Self) -> Self {
+        self.transferred += later.transferred;
+        self.transferred_size += later.transferred_size;
+        self.literal_bytes += later.literal_bytes;
+        self.matched_bytes += later.matched_bytes;
+        self.list_bytes += later.list_bytes;
+        self.sent_bytes += later.sent_bytes;
+        self.received_bytes += later.received_bytes;
+        self.elapsed += later.elapsed;
+        self.errors = self.errors.max(later.errors);
+        self.vanished = self.vanished.max(later.vanished);
+        self.delete_limit |= later.delete_limit;
+        self
+    }
+
+    /// Notes a problem.
+    pub fn note(&mut self, gravity: Gravity) {
+        match gravity {
+            Gravity::Warning => {}
+            Gravity::Vanished => self.vanished += 1,
+            Gravity::Error => self.errors += 1,
+        }
+    }
+
+    /// Returns rsync's exit code: 23 before 24 before 25.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            Self { errors: 1.., .. } => wire::exit::PARTIAL,
+            Self { vanished: 1.., .. } => wire::exit::VANISHED,
+            Self { delete_limit: true, .. } => wire::exit::DELETE_LIMIT,
+            _ => wire::exit::OK,
+        }
+    }
+
+    /// Returns how many times longer the data is than what moved for it.
+    pub fn speedup(&self) -> f64 {
+        self.total_size as f64 / (self.sent_bytes + self.received_bytes).max(1) as f64
+    }
+}

@@ -1,0 +1,214 @@
+//! What rules does a text or a file of rules add to a list?
+
+use std::io;
+
+use crate::error::{Error, Origin};
+use crate::limits::MAX_NESTING;
+use crate::lines;
+use crate::list::Settings;
+use crate::parse::{Inherited, Parsed, parse};
+use crate::pattern::{Pattern, Root};
+use crate::rule::{CvsRule, MatchRule, MergeRule, Rule, Style, Traits, Verdict};
+
+/// Reads a file of rules; `None` when there is none.
+///
+/// A missing per-directory file is nothing unusual. Any error that this gives ends the run, so a
+/// caller who wants to go on without an unreadable file gives `None`, as rsync does.
+pub type ReadFile<'a> = dyn FnMut(&[u8]) -> io::Result<Option<Vec<u8>>> + 'a;
+
+/// Where the rules that are being read belong.
+pub(crate) enum Place<'a> {
+    /// In the list that the options make.
+    Options,
+    /// In one directory.
+    Directory {
+        /// The directory's path, for the files named in its file with a slash.
+        path: &'a [u8],
+        /// The transfer root's path, for those named without.
+        base: &'a [u8],
+        /// What a leading slash means.
+        root: Root,
+    },
+}
+
+impl Place<'_> {
+    /// Gives the path of a file that a `.` rule names here.
+    fn locate(&self, name: &[u8]) -> Vec<u8> {
+        match self {
+            Place::Directory { path, base, .. } if !name.starts_with(b"/") => {
+                let dir = if name.contains(&b'/') { path } else { base };
+                [dir, &b"/"[..], name].concat()
+            }
+            _ => name.to_vec(),
+        }
+    }
+
+    fn root(&self, traits: Traits) -> &Root {
+        match self {
+            _ if traits.absolute => &Root::FileSystem,
+            Place::Options => &Root::Transfer,
+            Place::Directory { root, .. } => root,
+        }
+    }
+}
+
+/// Adds rules to a list.
+pub(crate) struct Loader<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) place: Place<'a>,
+    /// The base names of per-directory merge files in force outside the list.
+    pub(crate) taken: Vec<Box<[u8]>>,
+    pub(crate) rules: &'a mut Vec<Rule>,
+    /// The list was cleared: what it inherited is void.
+    pub(crate) cleared: bool,
+    pub(crate) saw_xattr_rule: bool,
+}
+
+impl<'a> Loader<'a> {
+    /// Prepares to add to `rules`.
+    pub(crate) fn new(settings: &'a Settings, place: Place<'a>, rules: &'a mut Vec<Rule>) -> Self {
+        Self {
+            settings,
+            place,
+            taken: Vec::new(),
+            rules,
+            cleared: false,
+            saw_xattr_rule: false,
+        }
+    }
+
+    /// Adds the rule that an option gives.
+    pub(crate) fn add_option(
+        &mut self,
+        text: &[u8],
+        style: Style,
+        read: &mut ReadFile<'_>,
+    ) -> Result<(), Error> {
+        self.add(text, style, Inherited::default(), &Origin::Option, 0, read)
+    }
+
+    /// Adds the rules of a file's content; `depth` counts the files that led to it.
+    pub(crate) fn add_file(
+        &mut self,
+        path: &[u8],
+        contents: &[u8],
+        merge: &MergeRule,
+        depth: usize,
+        read: &mut ReadFile<'_>,
+    ) -> Result<(), Error> {
+        let inherited = Inherited::from_merge(merge);
+        for (number, text) in lines::rules(contents, merge.split, self.settings.line_ends) {
+            let origin = Origin::line_of(path, number);
+            self.add(text, merge.style, inherited, &origin, depth, read)?;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        text: &[u8],
+        style: Style,
+        inherited: Inherited,
+        origin: &Origin,
+        depth: usize,
+        read: &mut ReadFile<'_>,
+    ) -> Result<(), Error> {
+        let parsed = parse(text, style, inherited).map_err(|reason| Error::Syntax {
+            rule: text.into(),
+            origin: origin.clone(),
+            reason,
+        })?;
+        match parsed {
+            Parsed::Nothing => {}
+            Parsed::Clear => {
+                self.rules.clear();
+                self.cleared = true;
+            }
+            Parsed::Match {
+                verdict,
+                traits,
+                pattern,
+                dirs_only,
+            } => {
+                self.add_match(verdict, traits, pattern, dirs_only);
+            }
+            Parsed::Cvs { verdict, traits } => {
+                self.saw_xattr_rule |= traits.xattr;
+                self.rules.push(Rule::Cvs(CvsRule { verdict, traits }));
+            }
+            Parsed::Merge { merge, hide_file } => {
+                self.hide(&merge, hide_file);
+                self.splice(&merge, origin, depth, read)?;
+            }
+            Parsed::DirMerge { merge, hide_file } => {
+                self.hide(&merge, hide_file);
+                self.add_dir_merge(merge);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_match(&mut self, verdict: Verdict, traits: Traits, pattern: &[u8], dirs_only: bool) {
+        self.saw_xattr_rule |= traits.xattr;
+        let pattern = Pattern::new(pattern, dirs_only, self.place.root(traits));
+        self.rules.push(Rule::Match(MatchRule {
+            verdict,
+            traits,
+            pattern,
+        }));
+    }
+
+    /// Excludes the merge file itself, when its rule has the `e` modifier.
+    fn hide(&mut self, merge: &MergeRule, hide_file: bool) {
+        if hide_file {
+            self.add_match(
+                Verdict::Exclude,
+                Traits::default(),
+                merge.base_name(),
+                false,
+            );
+        }
+    }
+
+    /// Reads a file now and puts its rules here.
+    fn splice(
+        &mut self,
+        merge: &MergeRule,
+        origin: &Origin,
+        depth: usize,
+        read: &mut ReadFile<'_>,
+    ) -> Result<(), Error> {
+        self.saw_xattr_rule |= merge.traits.xattr;
+        let path = self.place.locate(&merge.name);
+        if depth >= MAX_NESTING {
+            return Err(Error::TooDeep {
+                path: path.into(),
+                origin: origin.clone(),
+            });
+        }
+        let contents = read(&path).and_then(|found| {
+            found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
+        });
+        match contents {
+            Ok(contents) => self.add_file(&path, &contents, merge, depth + 1, read),
+            Err(source) => Err(Error::Merge {
+                path: path.into(),
+                origin: origin.clone(),
+                source,
+            }),
+        }
+    }
+
+    /// Adds a per-directory merge, unless a file of that name is in force already.
+    fn add_dir_merge(&mut self, merge: MergeRule) {
+        self.saw_xattr_rule |= merge.traits.xattr;
+        let name = merge.base_name();
+        let here = self
+            .rules
+            .iter()
+            .any(|rule| matches!(rule, Rule::DirMerge(other) if other.base_name() == name));
+        if !here && !self.taken.iter().any(|taken| **taken == *name) {
+            self.rules.push(Rule::DirMerge(merge));
+        }
+    }
+}

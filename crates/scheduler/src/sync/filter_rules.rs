@@ -1,0 +1,92 @@
+//! Which filter rules a session has, and in which order.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use filter::{Closing, CvsIgnore, LineEnds, RuleList, Settings};
+use wire::options::{Delimiter, FilterOption, Options};
+
+use super::failure::Failure;
+use super::task::{Surroundings, Task};
+
+/// The suffix of backup files where `--suffix` names none.
+const BACKUP_SUFFIX: &[u8] = b"~";
+/// Where `--delay-updates` keeps files if `--partial-dir` does not say.
+const DELAY_DIR: &[u8] = b".~tmp~";
+
+/// Reads all filter options of a task into one list.
+pub(crate) fn rules(task: &Task, around: &Surroundings) -> Result<RuleList, Failure> {
+    let options = &task.options;
+    let from0 = options.from0 == Delimiter::Nul;
+    let mut rules = RuleList::new(Settings {
+        line_ends: if from0 { LineEnds::Nul } else { LineEnds::Newline },
+        cvs_ignore: cvs_ignore(around),
+        delete_excluded: options.delete_excluded,
+    });
+    for option in &options.filters {
+        add(&mut rules, option)?;
+    }
+    rules.close(&closing(options)).map_err(failed)?;
+    Ok(rules)
+}
+
+fn add(rules: &mut RuleList, option: &FilterOption) -> Result<(), Failure> {
+    match option {
+        FilterOption::Exclude(pattern) => rules.add_exclude(pattern),
+        FilterOption::Include(pattern) => rules.add_include(pattern),
+        FilterOption::Filter(rule) => rules.add_filter(rule, &mut read_merge_file),
+        FilterOption::RsyncFilter => rules.add_rsync_filter(),
+        FilterOption::ExcludeFrom(path, _) => {
+            rules.add_exclude_from(path.as_os_str().as_bytes(), &read_rule_file(path)?)
+        }
+        FilterOption::IncludeFrom(path, _) => {
+            rules.add_include_from(path.as_os_str().as_bytes(), &read_rule_file(path)?)
+        }
+    }
+    .map_err(failed)
+}
+
+fn closing(options: &Options) -> Closing<'_> {
+    let suffix = options.suffix.as_deref().unwrap_or(BACKUP_SUFFIX);
+    let backups_lie_beside = options.backup && options.backup_dir.is_none() && options.deletes();
+    let delay_dir = options.delay_updates.then_some(DELAY_DIR);
+    Closing {
+        backup_suffix: backups_lie_beside.then_some(suffix),
+        partial_dir: options.partial_dir.as_deref().or(delay_dir),
+        cvs_exclude: options.cvs_exclude,
+    }
+}
+
+fn cvs_ignore(around: &Surroundings) -> CvsIgnore {
+    let home = around.home.as_ref().map(|home| home.join(".cvsignore"));
+    CvsIgnore {
+        home_file: home.and_then(|path| fs::read(path).ok()).unwrap_or_default(),
+        variable: around.cvsignore.clone().unwrap_or_default(),
+    }
+}
+
+fn read_merge_file(path: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(Path::new(OsStr::from_bytes(path))) {
+        Ok(contents) => Ok(Some(contents)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn read_rule_file(path: &Path) -> Result<Vec<u8>, Failure> {
+    let read = match path == Path::new("-") {
+        true => io::read_to_string(io::stdin()).map(String::into_bytes),
+        false => fs::read(path),
+    };
+    read.map_err(|error| {
+        let what = format!("cannot read the filter file {}: {error}", path.display());
+        Failure::local(wire::exit::FILE_IO, what)
+    })
+}
+
+fn failed(error: filter::Error) -> Failure {
+    Failure::local(error.exit_code(), error)
+}

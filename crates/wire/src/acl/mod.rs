@@ -1,0 +1,38 @@
+//! What is an ACL, in values and in bytes?
+//!
+//! [`Acl::parse`] reads what Linux keeps; the encoder writes what goes with an entry of a file list.
+//! The facts are in docs/protocol/attributes.md, "ACLs".
+
+mod encoder;
+mod linux;
+
+pub(crate) use encoder::AclEncoder;
+pub use linux::{ACCESS_XATTR, DEFAULT_XATTR};
+
+use crate::flist::IdKind;
+
+/// A POSIX access control list; permissions are r = 4, w = 2, x = 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acl {
+    /// What the owner may do.
+    pub user_obj: Option<u8>,
+    /// What the owning group may do.
+    pub group_obj: Option<u8>,
+    /// What everybody named, and the owning group, may do at most.
+    pub mask: Option<u8>,
+    /// What all others may do.
+    pub other: Option<u8>,
+    /// Named users by id, then named groups by id.
+    pub names: Vec<AclName>,
+}
+
+/// What a named user or group may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AclName {
+    /// Whether a user or a group is meant.
+    pub kind: IdKind,
+    /// The id on this machine.
+    pub id: u32,
+    /// The permissions.
+    pub perm: u8,
+}

@@ -1,0 +1,90 @@
+//! Which exit codes does rsync have, and what do they mean?
+
+/// Everything was done.
+pub const OK: i32 = 0;
+/// Wrong usage or configuration; a module that is read only.
+pub const SYNTAX: i32 = 1;
+/// The two sides cannot talk to each other.
+pub const PROTOCOL: i32 = 2;
+/// Source or destination cannot be used.
+pub const FILE_SELECTION: i32 = 3;
+/// Something asked for is not supported.
+pub const UNSUPPORTED: i32 = 4;
+/// The session could not be started.
+pub const START: i32 = 5;
+/// The connection failed.
+pub const SOCKET: i32 = 10;
+/// Reading or writing a file failed for good, such as on a full disk.
+pub const FILE_IO: i32 = 11;
+/// The data stream ended early or has no meaning.
+pub const STREAM: i32 = 12;
+/// Messages could not be written.
+pub const DIAGNOSTICS: i32 = 13;
+/// Processes could not talk to each other.
+pub const IPC: i32 = 14;
+/// A sibling process crashed.
+pub const CRASHED: i32 = 15;
+/// A sibling process was ended.
+pub const TERMINATED: i32 = 16;
+/// Ended by SIGUSR1.
+pub const SIGNAL_USR1: i32 = 19;
+/// Ended by SIGINT, SIGTERM or SIGHUP.
+pub const SIGNAL: i32 = 20;
+/// Waiting for a child failed.
+pub const WAIT_CHILD: i32 = 21;
+/// Memory or a limit was exhausted.
+pub const MEMORY: i32 = 22;
+/// Some files were not transferred.
+pub const PARTIAL: i32 = 23;
+/// Some files vanished before they were transferred.
+pub const VANISHED: i32 = 24;
+/// The limit of deletions was reached.
+pub const DELETE_LIMIT: i32 = 25;
+/// A time limit ran out.
+pub const TIMEOUT: i32 = 30;
+/// The time limit for the connection ran out.
+pub const CONNECT_TIMEOUT: i32 = 35;
+/// The remote shell failed.
+pub const SHELL_FAILED: i32 = 124;
+/// The remote shell was killed.
+pub const SHELL_KILLED: i32 = 125;
+/// The remote command could not be run.
+pub const COMMAND_NOT_RUN: i32 = 126;
+/// The remote command was not found.
+pub const COMMAND_NOT_FOUND: i32 = 127;
+/// ssh could not connect.
+pub const SSH: i32 = 255;
+
+/// Says in a few words what a code means; for an unknown one, `"unknown exit code"`.
+pub fn describe(code: i32) -> &'static str {
+    match code {
+        OK => "success",
+        SYNTAX => "syntax or usage error",
+        PROTOCOL => "protocol incompatibility",
+        FILE_SELECTION => "source or destination could not be selected",
+        UNSUPPORTED => "requested action not supported",
+        START => "the session could not be started",
+        SOCKET => "error in socket I/O",
+        FILE_IO => "error in file I/O",
+        STREAM => "error in the protocol data stream",
+        DIAGNOSTICS => "error in program diagnostics",
+        IPC => "error in interprocess communication",
+        CRASHED => "a process of the far side crashed",
+        TERMINATED => "a process of the far side was terminated",
+        SIGNAL_USR1 => "status returned when sent SIGUSR1",
+        SIGNAL => "interrupted by a signal",
+        WAIT_CHILD => "error while waiting for a child process",
+        MEMORY => "out of memory, or beyond a limit",
+        PARTIAL => "partial transfer: some files were not transferred",
+        VANISHED => "some files vanished before they could be transferred",
+        DELETE_LIMIT => "the limit of deletions stopped deletions",
+        TIMEOUT => "time limit for sending or receiving data",
+        CONNECT_TIMEOUT => "time limit for connecting to the daemon",
+        SHELL_FAILED => "the remote shell failed",
+        SHELL_KILLED => "the remote shell was killed",
+        COMMAND_NOT_RUN => "the remote command could not be run",
+        COMMAND_NOT_FOUND => "the remote command was not found",
+        SSH => "ssh could not connect",
+        _ => "unknown exit code",
+    }
+}

@@ -1,0 +1,447 @@
+//! Answers: what has been asked of this session? The one set of options, whoever filled it in.
+//!
+//! The configuration file, the native commands and the rsync-compatible words all end here; the
+//! engine, the filter and the argument list for the far side start from here. Plain data: the
+//! words that set it are in [`crate::option_table`], the words that the far side gets in
+//! [`crate::server_args`].
+
+mod check;
+mod chmod;
+mod error;
+mod nearest;
+mod parse;
+mod value;
+
+use std::path::PathBuf;
+
+use crate::dialect::{CompressName, SumName};
+use crate::limits;
+use crate::setup::{CompressWish, Offer};
+
+pub use chmod::{ChmodError, ChmodRules};
+pub use error::OptionError;
+pub use nearest::nearest;
+pub use parse::{parse, parse_config, refused_in_config};
+pub use value::{bandwidth_kib, size};
+pub(crate) use value::{count, number};
+
+/// Holds everything that a session was asked to do.
+///
+/// `Options::default()` is rsync without any option; [`Options::archive`] is rsync with `-a`.
+/// Paths on this machine are [`PathBuf`]; paths on the far side are bytes, as they go there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `-r`: descends into directories.
+    pub recursive: bool,
+    /// Whether the file list may be sent in parts (`--no-inc-recursive` clears it).
+    pub inc_recursive: bool,
+    /// `-x`: stays on the file system of each source; 2 leaves the mount points out as well.
+    pub one_file_system: u8,
+    /// `--ignore-missing-args`: a source that does not exist is no error.
+    pub ignore_missing_args: bool,
+    /// The filter options in the order they were given.
+    pub filters: Vec<FilterOption>,
+    /// `-C`: appends the rules of CVS behind all others.
+    pub cvs_exclude: bool,
+    /// `-0`: rule files read from here on hold records that end in NUL.
+    pub from0: Delimiter,
+
+    /// `-l`: sends symlinks as symlinks.
+    pub links: bool,
+    /// `-p`: keeps permissions.
+    pub perms: bool,
+    /// `-E`: keeps executability, where permissions are not kept.
+    pub executability: bool,
+    /// `-t`: keeps modification times.
+    pub times: bool,
+    /// `-g`: keeps groups.
+    pub group: bool,
+    /// `-o`: keeps owners.
+    pub owner: bool,
+    /// `--devices`: sends device files.
+    pub devices: bool,
+    /// `--specials`: sends sockets and fifos.
+    pub specials: bool,
+    /// `-H`: keeps hard links; 2 is what `-HH` tells the far side.
+    pub hard_links: u8,
+    /// `-A`: keeps ACLs.
+    pub acls: bool,
+    /// `-X`: keeps extended attributes; 2 takes rsync's own along.
+    pub xattrs: u8,
+    /// `-U`: keeps access times; 2 opens files without touching theirs.
+    pub atimes: u8,
+    /// `-O`: leaves the times of directories alone.
+    pub omit_dir_times: bool,
+    /// `-J`: leaves the times of symlinks alone.
+    pub omit_link_times: bool,
+    /// `-K`: the far side takes a symlink to a directory for a directory.
+    pub keep_dirlinks: bool,
+    /// `--super`: the far side tries what only root may do.
+    pub super_user: bool,
+    /// `--numeric-ids`: sends numbers without names.
+    pub numeric_ids: bool,
+    /// `--usermap`, in rsync's own syntax.
+    pub usermap: Option<Vec<u8>>,
+    /// `--groupmap`, in rsync's own syntax.
+    pub groupmap: Option<Vec<u8>>,
+    /// `--chmod`: what is done to each mode before it is sent.
+    pub chmod: ChmodRules,
+
+    /// `-u`: leaves files alone that are newer on the far side.
+    pub update: bool,
+    /// `--existing`: creates nothing.
+    pub existing: bool,
+    /// `--ignore-existing`: updates nothing.
+    pub ignore_existing: bool,
+    /// `--size-only`: equal size is equal enough.
+    pub size_only: bool,
+    /// `-I`: equal size and time is not equal enough.
+    pub ignore_times: bool,
+    /// `-c`: compares by whole-file checksum.
+    pub checksum: bool,
+    /// `--modify-window`, seconds; negative compares nanoseconds too.
+    pub modify_window: Option<i32>,
+    /// `--max-size`, bytes.
+    pub max_size: Option<u64>,
+    /// `--min-size`, bytes.
+    pub min_size: Option<u64>,
+
+    /// When extraneous files are deleted; `None` without any `--delete-WHEN` or `--delete`.
+    pub delete: Option<DeleteTiming>,
+    /// `--delete-excluded`, which asks for deletion by itself.
+    pub delete_excluded: bool,
+    /// `--max-delete`; 0 deletes nothing but says so.
+    pub max_delete: Option<u32>,
+    /// `--force`: a directory that is in the way is deleted with its content.
+    pub force: bool,
+    /// `--ignore-errors`: deletes although something could not be read.
+    pub ignore_errors: bool,
+
+    /// `-W` (`Some(true)`), `--no-W` (`Some(false)`), or rsync's own choice.
+    pub whole_file: Option<bool>,
+    /// `-B`, bytes.
+    pub block_size: Option<u32>,
+    /// `--checksum-choice`: transfer and pre-transfer checksum; `None` negotiates.
+    pub checksum_choice: Option<(SumName, SumName)>,
+    /// `--checksum-seed`; 0 lets the far side choose.
+    pub checksum_seed: i32,
+    /// Whether and how file data is compressed.
+    pub compress: CompressWish,
+    /// `--compress-level`; `None` is the codec's own.
+    pub compress_level: Option<i32>,
+    /// `--skip-compress` in rsync's own syntax; `None` is the built-in list.
+    pub skip_compress: Option<Vec<u8>>,
+    /// `--inplace`: writes into the files of the far side.
+    pub inplace: bool,
+    /// `--append` and `--append-verify`.
+    pub append: Append,
+    /// `-S`: makes holes of zeros.
+    pub sparse: bool,
+    /// `--preallocate`: allocates before writing.
+    pub preallocate: bool,
+    /// `--partial`: keeps what was received of an interrupted file.
+    pub partial: bool,
+    /// `--partial-dir`: and where.
+    pub partial_dir: Option<Vec<u8>>,
+    /// `--delay-updates`: renames all files at the end.
+    pub delay_updates: bool,
+    /// `-T`: where the far side stages files.
+    pub temp_dir: Option<Vec<u8>>,
+    /// `--fsync`: the far side syncs each file.
+    pub fsync: bool,
+    /// `-b`: keeps what is replaced or deleted.
+    pub backup: bool,
+    /// `--backup-dir`: and where.
+    pub backup_dir: Option<Vec<u8>>,
+    /// `--suffix`: and by what name.
+    pub suffix: Option<Vec<u8>>,
+    /// `--link-dest`, `--copy-dest` or `--compare-dest` with their directories.
+    pub alt_dest: Option<AltDest>,
+    /// `-y`: looks for a similar file as basis; 2 looks into the alternative directories too.
+    pub fuzzy: u8,
+    /// `--mkpath`: creates the whole path of the destination.
+    pub mkpath: bool,
+
+    /// `-e`: the remote shell, words as typed.
+    pub rsh: Option<Vec<u8>>,
+    /// `--rsync-path`: the far side's program, left to its shell to split.
+    pub rsync_path: Option<Vec<u8>>,
+    /// `-M`: words for the far side alone.
+    pub remote_options: Vec<Vec<u8>>,
+    /// `-s`: sends the arguments inside the protocol.
+    pub secluded_args: bool,
+    /// `--protocol`: the highest version to speak.
+    pub protocol: Option<u32>,
+    /// `--port` of the daemon.
+    pub port: Option<u16>,
+    /// `--password-file` for the daemon.
+    pub password_file: Option<PathBuf>,
+    /// `--address`: the local address to connect from.
+    pub address: Option<Vec<u8>>,
+    /// `-4` or `-6`.
+    pub ip_family: Option<IpFamily>,
+    /// `--timeout`: seconds without traffic; 0 is none.
+    pub timeout: u32,
+    /// `--contimeout`: seconds to reach a daemon; 0 is none.
+    pub contimeout: u32,
+    /// `--bwlimit` in KiB a second; 0 is none.
+    pub bwlimit: u32,
+
+    /// `-v`, counted.
+    pub verbose: u8,
+    /// `-q`: errors only.
+    pub quiet: bool,
+    /// `-n`: changes nothing.
+    pub dry_run: bool,
+    /// `-i`, counted: 2 lists unchanged files too.
+    pub itemize: u8,
+    /// `--stats`: tells numbers at the end.
+    pub stats: bool,
+    /// `-h`, counted. rsync starts at 1.
+    pub human_readable: u8,
+    /// `--log-file` on this side.
+    pub log_file: Option<PathBuf>,
+}
+
+/// Is one filter option of the command line or the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilterOption {
+    /// `--exclude=PATTERN`.
+    Exclude(Vec<u8>),
+    /// `--include=PATTERN`.
+    Include(Vec<u8>),
+    /// `--filter=RULE`.
+    Filter(Vec<u8>),
+    /// `-F`: the first obeys `.rsync-filter` files, the second hides them.
+    RsyncFilter,
+    /// `--exclude-from=FILE`.
+    ExcludeFrom(PathBuf, Delimiter),
+    /// `--include-from=FILE`.
+    IncludeFrom(PathBuf, Delimiter),
+}
+
+/// Tells what ends a record of a rule file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delimiter {
+    /// A line end.
+    #[default]
+    Line,
+    /// A NUL byte (`--from0`).
+    Nul,
+}
+
+/// Tells when the far side deletes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeleteTiming {
+    /// Plain `--delete`: before the transfer below protocol 30, during it from there on.
+    ByProtocol,
+    /// `--delete-before`.
+    Before,
+    /// `--delete-during`.
+    During,
+    /// `--delete-delay`.
+    Delay,
+    /// `--delete-after`.
+    After,
+}
+
+/// Tells whether files only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Append {
+    /// Neither option.
+    #[default]
+    No,
+    /// `--append`: what is there is trusted.
+    Trusting,
+    /// `--append-verify`: what is there counts in the whole-file checksum.
+    Verifying,
+}
+
+/// Holds the alternative destination directories, all of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AltDest {
+    /// What happens to a file that is found there unchanged.
+    pub kind: AltDestKind,
+    /// The directories in the order given.
+    pub dirs: Vec<Vec<u8>>,
+}
+
+/// Tells what happens to a file that an alternative directory holds unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AltDestKind {
+    /// Nothing.
+    Compare,
+    /// It is copied.
+    Copy,
+    /// It is hard-linked.
+    Link,
+}
+
+impl AltDestKind {
+    /// Returns the option that asks for it.
+    pub fn option(self) -> &'static str {
+        match self {
+            AltDestKind::Compare => "--compare-dest",
+            AltDestKind::Copy => "--copy-dest",
+            AltDestKind::Link => "--link-dest",
+        }
+    }
+}
+
+/// Tells which kind of address is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpFamily {
+    /// IPv4 (`-4`).
+    V4,
+    /// IPv6 (`-6`).
+    V6,
+}
+
+impl Options {
+    /// Returns rsync's `-a`: `-rlptgoD`.
+    pub fn archive() -> Options {
+        let mut options = Options::default();
+        options.set_archive();
+        options
+    }
+
+    /// Adds what `-a` stands for.
+    pub fn set_archive(&mut self) {
+        self.recursive = true;
+        self.links = true;
+        self.perms = true;
+        self.times = true;
+        self.group = true;
+        self.owner = true;
+        self.devices = true;
+        self.specials = true;
+    }
+
+    /// Tells whether anything asks the far side to delete.
+    pub fn deletes(&self) -> bool {
+        self.delete.is_some() || self.delete_excluded
+    }
+
+    /// Tells whether the file list of a push may go out in parts.
+    pub fn may_inc_recurse(&self) -> bool {
+        self.recursive && self.inc_recursive
+    }
+
+    /// Tells whether files go whole whatever the far side has: asked for, or no sum to compare by.
+    pub fn sends_whole_files(&self) -> bool {
+        let no_transfer_sum = matches!(self.checksum_choice, Some((SumName::None, _)));
+        self.whole_file == Some(true) || no_transfer_sum
+    }
+
+    /// Returns the highest protocol version to speak.
+    pub fn own_protocol(&self) -> u32 {
+        self.protocol.unwrap_or(limits::PROTOCOL_MAX)
+    }
+
+    /// Returns what the set-up of the session offers to the far side.
+    pub fn offer(&self) -> Offer {
+        Offer {
+            protocol: self.own_protocol(),
+            checksum_choice: self.checksum_choice,
+            compress: self.compress,
+            may_inc_recurse: self.may_inc_recurse(),
+        }
+    }
+
+    /// Returns the codec that was asked for by name.
+    pub fn compress_name(&self) -> Option<CompressName> {
+        match self.compress {
+            CompressWish::Named(name) => Some(name),
+            CompressWish::Off | CompressWish::Negotiate => None,
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            recursive: false,
+            inc_recursive: true,
+            one_file_system: 0,
+            ignore_missing_args: false,
+            filters: Vec::new(),
+            cvs_exclude: false,
+            from0: Delimiter::Line,
+            links: false,
+            perms: false,
+            executability: false,
+            times: false,
+            group: false,
+            owner: false,
+            devices: false,
+            specials: false,
+            hard_links: 0,
+            acls: false,
+            xattrs: 0,
+            atimes: 0,
+            omit_dir_times: false,
+            omit_link_times: false,
+            keep_dirlinks: false,
+            super_user: false,
+            numeric_ids: false,
+            usermap: None,
+            groupmap: None,
+            chmod: ChmodRules::default(),
+            update: false,
+            existing: false,
+            ignore_existing: false,
+            size_only: false,
+            ignore_times: false,
+            checksum: false,
+            modify_window: None,
+            max_size: None,
+            min_size: None,
+            delete: None,
+            delete_excluded: false,
+            max_delete: None,
+            force: false,
+            ignore_errors: false,
+            whole_file: None,
+            block_size: None,
+            checksum_choice: None,
+            checksum_seed: 0,
+            compress: CompressWish::Off,
+            compress_level: None,
+            skip_compress: None,
+            inplace: false,
+            append: Append::No,
+            sparse: false,
+            preallocate: false,
+            partial: false,
+            partial_dir: None,
+            delay_updates: false,
+            temp_dir: None,
+            fsync: false,
+            backup: false,
+            backup_dir: None,
+            suffix: None,
+            alt_dest: None,
+            fuzzy: 0,
+            mkpath: false,
+            rsh: None,
+            rsync_path: None,
+            remote_options: Vec::new(),
+            secluded_args: false,
+            protocol: None,
+            port: None,
+            password_file: None,
+            address: None,
+            ip_family: None,
+            timeout: 0,
+            contimeout: 0,
+            bwlimit: 0,
+            verbose: 0,
+            quiet: false,
+            dry_run: false,
+            itemize: 0,
+            stats: false,
+            human_readable: 1,
+            log_file: None,
+        }
+    }
+}
