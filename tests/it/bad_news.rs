@@ -157,7 +157,10 @@ fn a_password_file_that_others_can_read_is_refused() {
     let file = folder.path().join("password");
     fs::write(&file, "right\n").unwrap();
     fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
-    let daemon = Daemon::start(Rsync::Installed);
+    let secrets = folder.path().join("secrets");
+    write_secret(&secrets, "anna:right\n");
+    let lines = format!("auth users = anna\nsecrets file = {}", secrets.display());
+    let daemon = Daemon::start_with(Rsync::Installed, &lines);
     let to = format!("rsync://anna@127.0.0.1:{}/m/", daemon.port);
     let run = source.push(to).arg("--password-file").arg(&file).run();
     expect_told(run, 1, &[file.to_str().unwrap(), "chmod"]);
@@ -370,7 +373,7 @@ fn a_key_of_a_later_release_is_refused_by_name_and_not_ignored() {
     let (run, _) = push_with_config(
         "[targets.nas]\nhost = \"127.0.0.1\"\nvia = \"daemon\"\nmodule = \"m\"\nwake = { mac = \"00:11:32:aa:bb:cc\" }\n",
     );
-    expect_drawn(run, &["wake", "not yet"]);
+    expect_drawn(run, &["`wake`", "yet"]);
 }
 
 #[test]

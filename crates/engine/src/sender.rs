@@ -36,8 +36,8 @@ const ENTRIES_AHEAD: i32 = 1_000;
 const ENTRIES_AHEAD_IDLE: i32 = 10_000;
 /// Requests that must wait before reading ahead is thought of.
 const MIN_WAITING: usize = 4;
-/// A file that takes longer than this to read comes from a disk, not from memory.
-const SLOW_READ: Duration = Duration::from_micros(300);
+/// Files that take longer than this to read, on average, come from a disk and not from memory.
+const SLOW_READ: Duration = Duration::from_millis(1);
 
 /// What of the session decides how requests are answered.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,8 @@ struct State {
     read_ahead: ReadAhead,
     /// Requests at the front of the queue that reading ahead was thought of for.
     considered: usize,
-    disk_is_slow: bool,
+    /// How long it took to open and read the last small files, on average.
+    reading_time: Duration,
     /// The list that is being written has more pieces.
     in_list: bool,
     lists_done: bool,
@@ -101,7 +102,7 @@ impl<'a, W: Write> Sender<'a, W> {
             dirs: OpenDirs::default(),
             read_ahead: ReadAhead::default(),
             considered: 0,
-            disk_is_slow: false,
+            reading_time: Duration::ZERO,
             in_list: false,
             lists_done: false,
             ndx_sent: 0,
@@ -439,14 +440,14 @@ impl<'a, W: Write> Sender<'a, W> {
         let dir = self.state.dirs.open(self.roots, place.root, place.dir)?;
         let begin = Instant::now();
         let opened = small_file::open(&dir, place.name, place.size);
-        self.state.disk_is_slow = begin.elapsed() >= SLOW_READ;
+        self.state.reading_time = (self.state.reading_time * 7 + begin.elapsed()) / 8;
         opened
     }
 
     /// Has small files read that are asked for next, where the disk makes us wait.
     fn read_ahead(&mut self, waiting: &VecDeque<Incoming>) {
         let state = &mut self.state;
-        if !state.disk_is_slow || waiting.len() < MIN_WAITING {
+        if state.reading_time < SLOW_READ || waiting.len() < MIN_WAITING {
             return;
         }
         for incoming in waiting.iter().skip(state.considered) {

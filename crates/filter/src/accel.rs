@@ -1,9 +1,9 @@
 //! Can it be told quickly that none of many rules matches a name?
 //!
-//! The rules whose meaning is the same in `globset` go into one `GlobSet`, which asks all of them at
-//! once. Where it says no, which is the common answer, only the other rules are tried.
+//! The rules whose meaning is the same in `globset` go into one `GlobSet`, which asks all of them
+//! at once. Where it says no, which is the common answer, only the other rules are tried.
 //!
-//! Deciding 300,000 names took, in milliseconds (release build, median of five, two busy cores):
+//! Deciding 300,000 names took, in milliseconds (release build, best of five, two busy cores):
 //!
 //! | rules | names: one by one | as a set | wild cards: one by one | as a set |
 //! |------:|------:|------:|------:|------:|

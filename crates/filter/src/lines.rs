@@ -25,11 +25,9 @@ pub(crate) fn rules<'a>(
         Split::Lines => {
             Box::new(lines.filter(|(_, line)| !matches!(line.first(), None | Some(b'#' | b';'))))
         }
-        Split::Words => Box::new(lines.flat_map(|(number, line)| {
-            line.split(is_blank)
-                .filter(|word| !word.is_empty())
-                .map(move |word| (number, word))
-        })),
+        Split::Words => {
+            Box::new(lines.flat_map(|(number, line)| words(line).map(move |word| (number, word))))
+        }
     }
 }
 

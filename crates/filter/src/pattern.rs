@@ -91,8 +91,8 @@ pub(crate) struct Pattern {
 impl Pattern {
     /// Prepares a pattern, given without the slash that restricts it to directories.
     ///
-    /// `root` is where its leading slash would be; `Root::FileSystem` says that the rule has the `/`
-    /// modifier.
+    /// `root` is where its leading slash would be; `Root::FileSystem` says that the rule has the
+    /// `/` modifier.
     pub(crate) fn new(text: &[u8], dirs_only: bool, root: &Root) -> Self {
         let slashes = text.iter().filter(|&&byte| byte == b'/').count();
         let wild = text.iter().any(|byte| b"*?[".contains(byte));
