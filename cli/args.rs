@@ -74,7 +74,10 @@ fn push() -> Command {
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    Arg::new(name)
+        .long(name)
+        .action(ArgAction::SetTrue)
+        .help(help)
 }
 
 /// One option of rsync, and `--no-NAME` where there is such a thing.
@@ -99,7 +102,9 @@ fn is_taken(name: &str) -> bool {
 }
 
 fn rsync_arg(group: &'static str, spec: &'static OptionSpec) -> Arg {
-    let mut arg = Arg::new(spec.names[0]).help(spec.help).help_heading(format!("rsync: {group}"));
+    let mut arg = Arg::new(spec.names[0])
+        .help(spec.help)
+        .help_heading(format!("rsync: {group}"));
     arg = match spec.value {
         Some(value) => arg
             .value_name(value)
@@ -109,8 +114,10 @@ fn rsync_arg(group: &'static str, spec: &'static OptionSpec) -> Arg {
             .num_args(1),
         None => occurrence(arg),
     };
-    let (letters, words): (Vec<&str>, Vec<&str>) =
-        spec.names.iter().partition(|name| name.chars().count() == 1);
+    let (letters, words): (Vec<&str>, Vec<&str>) = spec
+        .names
+        .iter()
+        .partition(|name| name.chars().count() == 1);
     let mut letters = letters.iter().filter_map(|letter| letter.chars().next());
     if let Some(letter) = letters.next() {
         arg = arg.short(letter).short_aliases(letters);
@@ -148,13 +155,10 @@ fn spelled(name: &str) -> String {
     format!("{dashes}{name}")
 }
 
-fn collect(
-    matches: &ArgMatches,
-    id: &str,
-    spelled: &str,
-    words: &mut Vec<(usize, Vec<Vec<u8>>)>,
-) {
-    let Ok(Some(values)) = matches.try_get_many::<OsString>(id) else { return };
+fn collect(matches: &ArgMatches, id: &str, spelled: &str, words: &mut Vec<(usize, Vec<Vec<u8>>)>) {
+    let Ok(Some(values)) = matches.try_get_many::<OsString>(id) else {
+        return;
+    };
     let indices = matches.indices_of(id).into_iter().flatten();
     for (index, value) in indices.zip(values) {
         let value = value.clone().into_vec();
@@ -172,7 +176,9 @@ fn has_value(id: &str) -> bool {
 }
 
 fn exit_codes() -> String {
-    let lines = exit::CODES.iter().map(|code| format!("  {:>3}  {}", code.code, code.meaning));
+    let lines = exit::CODES
+        .iter()
+        .map(|code| format!("  {:>3}  {}", code.code, code.meaning));
     let lines: Vec<String> = lines.collect();
     format!("Exit codes, those of rsync:\n{}", lines.join("\n"))
 }
@@ -196,13 +202,24 @@ mod tests {
 
     #[test]
     fn the_order_of_rsync_words_is_kept() {
-        let seen = words(&["--exclude=a", "-vn", "--include", "b", "--exclude", "c", "-v"]);
+        let seen = words(&[
+            "--exclude=a",
+            "-vn",
+            "--include",
+            "b",
+            "--exclude",
+            "c",
+            "-v",
+        ]);
         let expected = "--exclude a --verbose --dry-run --include b --exclude c --verbose";
         assert_eq!(seen.join(" "), expected);
     }
 
     #[test]
     fn what_begins_with_a_dash_can_be_a_value() {
-        assert_eq!(words(&["--filter", "- *.o", "--no-xattrs"]).join("|"), "--filter|- *.o|--no-xattrs");
+        assert_eq!(
+            words(&["--filter", "- *.o", "--no-xattrs"]).join("|"),
+            "--filter|- *.o|--no-xattrs"
+        );
     }
 }

@@ -68,9 +68,15 @@ fn one(
     let outcome = reporter.with_bar(&progress, count, work);
     reporter.outcome(&task, &outcome);
     if let Some(history) = history.filter(|_| !task.options.dry_run) {
-        let record = RunRecord { start, end: now(), ..outcome.record(&task) };
+        let record = RunRecord {
+            start,
+            end: now(),
+            ..outcome.record(&task)
+        };
         if let Err(error) = history.append(&record) {
-            reporter.note(sync::Note::Warning(&format!("{error}: the run is not in the history")));
+            reporter.note(sync::Note::Warning(&format!(
+                "{error}: the run is not in the history"
+            )));
         }
     }
     outcome.code
@@ -89,7 +95,11 @@ struct Request {
 impl Request {
     fn read(matches: &ArgMatches) -> Result<Self> {
         let one = |id| matches.get_one::<OsString>(id).cloned();
-        let names = matches.get_many::<OsString>("names").into_iter().flatten().cloned();
+        let names = matches
+            .get_many::<OsString>("names")
+            .into_iter()
+            .flatten()
+            .cloned();
         let excludes = match matches.get_flag("no-default-excludes") {
             true => DefaultExcludes::TakenIn,
             false => DefaultExcludes::LeftOut,
@@ -112,7 +122,13 @@ impl Request {
         })?;
         let tasks = match place {
             Place::Local(_) => return self.tasks_of_target(),
-            place => vec![self.by_hand(Way { place, ssh: Default::default() }, &self.names)?],
+            place => vec![self.by_hand(
+                Way {
+                    place,
+                    ssh: Default::default(),
+                },
+                &self.names,
+            )?],
         };
         Ok((tasks, None))
     }
@@ -133,7 +149,10 @@ impl Request {
             self.names.iter().cloned().partition(|name| is_path(name));
         if !paths.is_empty() {
             if !jobs.is_empty() {
-                bail!("jobs and paths cannot be mixed: {} is a job's name", jobs[0].display());
+                bail!(
+                    "jobs and paths cannot be mixed: {} is a job's name",
+                    jobs[0].display()
+                );
             }
             let below = format!("{}/", target.path).into_bytes();
             return Ok((vec![self.by_hand(Way::to(target, below), &paths)?], None));
@@ -154,7 +173,10 @@ impl Request {
             if job.target != target.name {
                 bail!(
                     "the job {} goes to {}, not to {}; leave it out, or say --to {}",
-                    job.name, job.target, target.name, job.target
+                    job.name,
+                    job.target,
+                    target.name,
+                    job.target
                 );
             }
             jobs.push(job);
@@ -163,13 +185,18 @@ impl Request {
             jobs.extend(config.jobs_of(target));
         }
         if jobs.is_empty() {
-            bail!("no job goes to {}; write [jobs.NAME] with target = \"{0}\"", target.name);
+            bail!(
+                "no job goes to {}; write [jobs.NAME] with target = \"{0}\"",
+                target.name
+            );
         }
-        jobs.iter().map(|job| {
-            let mut task = Task::of_job(target, job, self.excludes);
-            self.obey(&mut task.options)?;
-            Ok(task)
-        }).collect()
+        jobs.iter()
+            .map(|job| {
+                let mut task = Task::of_job(target, job, self.excludes);
+                self.obey(&mut task.options)?;
+                Ok(task)
+            })
+            .collect()
     }
 
     /// A push of paths, with the same options that a job has by default.
@@ -180,11 +207,15 @@ impl Request {
         let mut task = Task::by_hand(way, names.iter().map(PathBuf::from).collect());
         self.obey(&mut task.options)?;
         if self.excludes == DefaultExcludes::LeftOut {
-            task.options.filters.extend(scheduler::config::default_excludes());
+            task.options
+                .filters
+                .extend(scheduler::config::default_excludes());
         }
-        let asked = |letters: &[&str]| self.words.iter().any(|word| {
-            letters.iter().any(|letter| word == letter.as_bytes())
-        });
+        let asked = |letters: &[&str]| {
+            self.words
+                .iter()
+                .any(|word| letters.iter().any(|letter| word == letter.as_bytes()))
+        };
         task.attributes_are_a_wish = !asked(&["--acls", "-A", "--xattrs", "-X"]);
         Ok(task)
     }
@@ -199,9 +230,11 @@ impl Request {
 
     fn manner(&self, tasks: &[Task]) -> Manner {
         let options = tasks.first().map(|task| &task.options);
-        let asked = |letters: &[&str]| self.words.iter().any(|word| {
-            letters.iter().any(|letter| word == letter.as_bytes())
-        });
+        let asked = |letters: &[&str]| {
+            self.words
+                .iter()
+                .any(|word| letters.iter().any(|letter| word == letter.as_bytes()))
+        };
         Manner {
             verbose: options.map_or(0, |options| options.verbose),
             quiet: options.is_some_and(|options| options.quiet),
@@ -212,11 +245,16 @@ impl Request {
     }
 
     fn log_file(&self, tasks: &[Task]) -> Result<Option<LogFile>> {
-        let Some(path) = tasks.first().and_then(|task| task.options.log_file.as_ref()) else {
+        let Some(path) = tasks
+            .first()
+            .and_then(|task| task.options.log_file.as_ref())
+        else {
             return Ok(None);
         };
         let opened = LogFile::open(path);
-        opened.map(Some).with_context(|| format!("cannot open the log file {}", path.display()))
+        opened
+            .map(Some)
+            .with_context(|| format!("cannot open the log file {}", path.display()))
     }
 }
 
@@ -238,7 +276,10 @@ fn surroundings() -> Surroundings {
     let bytes = |name| variable(name).map(OsStringExt::into_vec);
     let user = ["USER", "LOGNAME"].into_iter().find_map(variable);
     Surroundings {
-        user: user.map_or_else(|| "nobody".into(), |name| name.to_string_lossy().into_owned()),
+        user: user.map_or_else(
+            || "nobody".into(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
         rsync_rsh: bytes("RSYNC_RSH"),
         rsync_password: bytes("RSYNC_PASSWORD"),
         home: variable("HOME").map(PathBuf::from),
@@ -252,7 +293,8 @@ fn surroundings() -> Surroundings {
 fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    line.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o022)
+    line.and_then(|text| u32::from_str_radix(text.trim(), 8).ok())
+        .unwrap_or(0o022)
 }
 
 fn variable(name: &str) -> Option<OsString> {
@@ -260,6 +302,8 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }

@@ -38,11 +38,14 @@ pub(crate) fn itemize(item: &Item<'_>) -> String {
         (iflags::REPORT_PERMS, 'p'),
         (iflags::REPORT_OWNER, 'o'),
         (iflags::REPORT_GROUP, 'g'),
-        (iflags::REPORT_ATIME | iflags::REPORT_CRTIME, match both_times {
-            true => 'b',
-            false if has(iflags::REPORT_CRTIME) => 'n',
-            false => 'u',
-        }),
+        (
+            iflags::REPORT_ATIME | iflags::REPORT_CRTIME,
+            match both_times {
+                true => 'b',
+                false if has(iflags::REPORT_CRTIME) => 'n',
+                false => 'u',
+            },
+        ),
         (iflags::REPORT_ACL, 'a'),
         (iflags::REPORT_XATTR, 'x'),
     ];
@@ -59,7 +62,13 @@ mod tests {
     use super::*;
 
     fn text(iflags: u16, kind: Kind, leader: Option<&[u8]>) -> String {
-        itemize(&Item { name: b"x", iflags, kind, leader, size: 0 })
+        itemize(&Item {
+            name: b"x",
+            iflags,
+            kind,
+            leader,
+            size: 0,
+        })
     }
 
     #[test]

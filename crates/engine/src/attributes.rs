@@ -53,7 +53,10 @@ pub(crate) struct AttributeReader {
 
 impl AttributeReader {
     pub(crate) fn new(wish: AttributeWish) -> Self {
-        Self { wish, collector: XattrCollector::default() }
+        Self {
+            wish,
+            collector: XattrCollector::default(),
+        }
     }
 
     /// Reads what is to be sent with `name`.
@@ -74,15 +77,27 @@ impl AttributeReader {
         if names.is_empty() {
             return Ok(Attributes::default());
         }
-        let acl = |attribute: &str| match acls && names.iter().any(|name| name == attribute.as_bytes())
-        {
-            true => read_acl(dir, name, attribute.as_bytes()),
-            false => Ok(None),
-        };
+        let acl =
+            |attribute: &str| match acls && names.iter().any(|name| name == attribute.as_bytes()) {
+                true => read_acl(dir, name, attribute.as_bytes()),
+                false => Ok(None),
+            };
         let access_acl = acl(ACCESS_XATTR)?;
-        let default_acl = if kind == Kind::Dir { acl(DEFAULT_XATTR)? } else { None };
-        let xattrs = if xattrs { self.read_xattrs(dir, name, names, filter)? } else { None };
-        Ok(Attributes { access_acl, default_acl, xattrs })
+        let default_acl = if kind == Kind::Dir {
+            acl(DEFAULT_XATTR)?
+        } else {
+            None
+        };
+        let xattrs = if xattrs {
+            self.read_xattrs(dir, name, names, filter)?
+        } else {
+            None
+        };
+        Ok(Attributes {
+            access_acl,
+            default_acl,
+            xattrs,
+        })
     }
 
     fn read_xattrs(
@@ -110,7 +125,9 @@ impl AttributeReader {
 }
 
 fn read_acl(dir: &Dir, name: &[u8], attribute: &[u8]) -> tree::Result<Option<Acl>> {
-    let Some(value) = dir.xattr(name, attribute)? else { return Ok(None) };
+    let Some(value) = dir.xattr(name, attribute)? else {
+        return Ok(None);
+    };
     match Acl::parse(&value) {
         Ok(acl) => Ok(Some(acl)),
         Err(error) => Err(tree::Error::Io {
@@ -132,7 +149,9 @@ pub(crate) fn put_values(
     let mut reply = XattrReplyEncoder::default();
     for &number in wanted {
         let attribute = names.and_then(|names| names.long(number));
-        let value = dir.zip(attribute).and_then(|(dir, attribute)| dir.xattr(name, attribute).ok());
+        let value = dir
+            .zip(attribute)
+            .and_then(|(dir, attribute)| dir.xattr(name, attribute).ok());
         reply.value(out, number, &value.flatten().unwrap_or_default());
     }
     reply.end(out);
@@ -150,7 +169,9 @@ pub(crate) fn read_merge_file(dir: &Dir, path: &[u8]) -> io::Result<Option<Vec<u
         Err(error) => return Err(error),
     };
     if !metadata.is_file() || metadata.len() > MAX_MERGE_FILE {
-        return Err(io::Error::other("it is no regular file, or far too long for a list of rules"));
+        return Err(io::Error::other(
+            "it is no regular file, or far too long for a list of rules",
+        ));
     }
     fs::read(path).map(Some)
 }

@@ -40,7 +40,11 @@ fn walk(
     mut filter: ActiveFilter,
     progress: &Progress,
 ) -> bool {
-    let start = if source.name == b"." { Vec::new() } else { source.name.clone() };
+    let start = if source.name == b"." {
+        Vec::new()
+    } else {
+        source.name.clone()
+    };
     let mut pending = vec![(start, 0)];
     let mut entered = 0;
     while let Some((path, depth)) = pending.pop() {
@@ -48,7 +52,9 @@ fn walk(
             return false;
         }
         // What cannot be read is reported by the scan.
-        let Ok(dir) = root.open_dir(&path) else { continue };
+        let Ok(dir) = root.open_dir(&path) else {
+            continue;
+        };
         let mut listing = Listing::default();
         if dir.read_names(&mut listing, 0).is_err() {
             continue;
@@ -68,7 +74,9 @@ fn walk(
             if filter.check(&name, listed.kind == Kind::Dir) != Verdict::Include {
                 continue;
             }
-            let Ok(stat) = dir.stat(listed.name) else { continue };
+            let Ok(stat) = dir.stat(listed.name) else {
+                continue;
+            };
             match stat.kind() {
                 Kind::Regular => bytes += stat.size,
                 Kind::Dir if device.is_none_or(|device| device == stat.dev) => {

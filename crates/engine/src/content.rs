@@ -108,7 +108,17 @@ impl<'a> Content<'a> {
         };
         let searcher = Searcher::new();
         let (whole, record) = (WholeFile::default(), Vec::new());
-        Self { rules, tokens, compressor, skip, searcher, whole, record, desk, monitor }
+        Self {
+            rules,
+            tokens,
+            compressor,
+            skip,
+            searcher,
+            whole,
+            record,
+            desk,
+            monitor,
+        }
     }
 
     /// Tells whether the far side keeps more of the file than there is (`--append`).
@@ -156,7 +166,10 @@ impl<'a> Content<'a> {
     }
 
     /// Sends what the far side lacks; everything, where it has nothing.
-    #[allow(clippy::too_many_arguments, reason = "each says another thing about the one file")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each says another thing about the one file"
+    )]
     fn search<W: Write, F: Read + Seek>(
         &mut self,
         out: &mut MuxWriter<W>,
@@ -168,8 +181,16 @@ impl<'a> Content<'a> {
         progress: &Progress,
     ) -> Result<Sent> {
         let sum = FileSum::new(self.rules.sum, self.rules.seed);
-        let kept = if self.rules.append == Append::No { 0 } else { basis.head.basis_len() };
-        let skipped = if self.rules.append == Append::Trusting { kept } else { 0 };
+        let kept = if self.rules.append == Append::No {
+            0
+        } else {
+            basis.head.basis_len()
+        };
+        let skipped = if self.rules.append == Append::Trusting {
+            kept
+        } else {
+            0
+        };
         if skipped > 0 && file.seek(SeekFrom::Start(skipped)).is_err() {
             return Err(closed());
         }
@@ -193,7 +214,9 @@ impl<'a> Content<'a> {
             desk: self.desk,
         };
         let read = |buffer: &mut [u8]| file.read(buffer);
-        let outcome = self.searcher.search(read, &plan, sum, &mut |found| tokens.put(found))?;
+        let outcome = self
+            .searcher
+            .search(read, &plan, sum, &mut |found| tokens.put(found))?;
         tokens.end(outcome.file_sum.as_bytes())?;
         self.tell_treatment(path);
         Ok(Sent {
@@ -226,9 +249,10 @@ impl<'a> Content<'a> {
     }
 
     fn tell_treatment(&self, path: &[u8]) {
-        let stored = self.compressor.as_ref().is_some_and(|compressor| {
-            compressor.treatment() == Treatment::Store
-        });
+        let stored = self
+            .compressor
+            .as_ref()
+            .is_some_and(|compressor| compressor.treatment() == Treatment::Store);
         if stored {
             let why = match self.skip.matches(path) {
                 true => "its suffix is on the skip-compress list",
@@ -242,7 +266,12 @@ impl<'a> Content<'a> {
 
 impl Sent {
     fn literally(size: u64, damage: Option<String>) -> Self {
-        Self { size, literal_bytes: size, matched_bytes: 0, damage }
+        Self {
+            size,
+            literal_bytes: size,
+            matched_bytes: 0,
+            damage,
+        }
     }
 }
 
@@ -264,7 +293,9 @@ impl<W: Write> Tokens<'_, W> {
     fn put(&mut self, found: Found<'_>) -> Result<()> {
         self.record.clear();
         let (Found::Literal(data) | Found::Match { data, .. }) = found;
-        self.progress.current_bytes.fetch_add(data.len() as u64, Relaxed);
+        self.progress
+            .current_bytes
+            .fetch_add(data.len() as u64, Relaxed);
         match found {
             Found::Literal(data) => self.literal(data)?,
             Found::Match { block, data } => self.matched(block, data)?,
@@ -275,7 +306,13 @@ impl<W: Write> Tokens<'_, W> {
     }
 
     fn literal(&mut self, data: &[u8]) -> Result<()> {
-        let Self { encoder, record, compressor, out, .. } = self;
+        let Self {
+            encoder,
+            record,
+            compressor,
+            out,
+            ..
+        } = self;
         let Some(compressor) = compressor else {
             for piece in data.chunks(LITERAL) {
                 record.clear();
@@ -291,7 +328,12 @@ impl<W: Write> Tokens<'_, W> {
     }
 
     fn matched(&mut self, block: u32, data: &[u8]) -> Result<()> {
-        let Self { encoder, record, compressor, .. } = self;
+        let Self {
+            encoder,
+            record,
+            compressor,
+            ..
+        } = self;
         if let Some(compressor) = compressor {
             compressor.end_run(&mut |chunk| put_chunk(encoder, record, chunk))?;
             compressor.matched(data, self.protocol);
@@ -301,7 +343,13 @@ impl<W: Write> Tokens<'_, W> {
     }
 
     fn end(&mut self, file_sum: &[u8]) -> Result<()> {
-        let Self { encoder, record, compressor, out, .. } = self;
+        let Self {
+            encoder,
+            record,
+            compressor,
+            out,
+            ..
+        } = self;
         record.clear();
         if let Some(compressor) = compressor {
             compressor.end_run(&mut |chunk| put_chunk(encoder, record, chunk))?;
@@ -313,7 +361,9 @@ impl<W: Write> Tokens<'_, W> {
 
     /// A long stretch of matched blocks may put nothing on the wire for a while.
     fn sign_of_life(&mut self) -> Result<()> {
-        let Some(keep_alive) = self.keep_alive else { return Ok(()) };
+        let Some(keep_alive) = self.keep_alive else {
+            return Ok(());
+        };
         if self.last_sign.elapsed() >= keep_alive {
             self.out.keep_alive()?;
             self.last_sign = Instant::now();

@@ -110,7 +110,10 @@ impl Desk {
             && (state.waiting_entries >= MAX_WAITING_ENTRIES
                 || state.waiting_list_bytes >= MAX_WAITING_LIST_BYTES)
         {
-            state = self.for_scan.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .for_scan
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
             return Err(SenderGone);
@@ -173,7 +176,10 @@ impl Desk {
                 return step;
             }
             let Some(patience) = patience else {
-                state = self.for_sender.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state = self
+                    .for_sender
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let (next, waited) = self
@@ -220,15 +226,14 @@ impl Desk {
             ListWish::WhenIdle => idle,
             ListWish::No => false,
         };
-        if list_now {
-            if let Some(scanned) = state.scanned.pop_front() {
+        if list_now
+            && let Some(scanned) = state.scanned.pop_front() {
                 let (entries, bytes) = weight(&scanned);
                 state.waiting_entries -= entries;
                 state.waiting_list_bytes -= bytes;
                 self.for_scan.notify_one();
                 return Some(Step::Scanned(scanned));
             }
-        }
         if wish == ListWish::Only {
             return None;
         }
@@ -257,7 +262,10 @@ impl Desk {
 
 fn weight(scanned: &Scanned) -> (usize, usize) {
     match scanned {
-        Scanned::Part(part) => (part.list.as_ref().map_or(0, SentList::len), part.bytes.len()),
+        Scanned::Part(part) => (
+            part.list.as_ref().map_or(0, SentList::len),
+            part.bytes.len(),
+        ),
         Scanned::Finished(_) => (0, 0),
     }
 }

@@ -37,7 +37,11 @@ impl Digests {
         let work = || take_files(kind, listing, dirs, &files, &next);
         let mut done = Vec::new();
         std::thread::scope(|scope| {
-            let helpers = if files.len() < MIN_SHARED_FILES { 0 } else { helper_count() };
+            let helpers = if files.len() < MIN_SHARED_FILES {
+                0
+            } else {
+                helper_count()
+            };
             let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
             done.push(work());
             done.extend(helpers.into_iter().filter_map(|helper| helper.join().ok()));
@@ -52,7 +56,8 @@ impl Digests {
 
     /// Returns the checksum of the file at `index` of the listing.
     pub(crate) fn at(&self, index: usize) -> Option<&[u8]> {
-        self.bytes.get(index * self.digest_len..(index + 1) * self.digest_len)
+        self.bytes
+            .get(index * self.digest_len..(index + 1) * self.digest_len)
     }
 }
 
@@ -70,7 +75,9 @@ fn take_files(
     let mut buffer = vec![0; READ_BYTES];
     let mut done = Vec::new();
     while let Some(&index) = files.get(next.fetch_add(1, Relaxed)) {
-        let Some(listed) = listing.at(index) else { continue };
+        let Some(listed) = listing.at(index) else {
+            continue;
+        };
         let (_, dir) = &dirs[usize::from(listed.place)];
         if let Some(digest) = digest(kind, dir, listed.name, &mut buffer) {
             done.push((index, digest));

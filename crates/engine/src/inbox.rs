@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use std::io::{BufRead, Read};
 
 use delta::{BlockSums, Head};
+use wire::dialect::Dialect;
 use wire::item::{self, Request, RequestDecoder, iflags};
 use wire::limits;
 use wire::mux::{Message, MuxReader, TextKind};
-use wire::dialect::Dialect;
 use wire::sums::{self, SumHead};
 use wire::xattr::{lists_follow, read_wanted};
 
@@ -51,7 +51,9 @@ impl Incoming {
     /// Returns how much memory its block sums take.
     pub(crate) fn sum_bytes(&self) -> usize {
         match self {
-            Self::Item(ItemRequest { basis: Some(basis), .. }) => basis.sums.memory(),
+            Self::Item(ItemRequest {
+                basis: Some(basis), ..
+            }) => basis.sums.memory(),
             _ => 0,
         }
     }
@@ -81,11 +83,10 @@ fn read_all<R: Read>(
     let mut decoder = RequestDecoder::new(shape.dialect.protocol);
     let mut batch = VecDeque::new();
     loop {
-        if !batch.is_empty() && (batch.len() >= BATCH || reader.buffered()? == 0) {
-            if let Err(SenderGone) = desk.submit(&mut batch) {
+        if !batch.is_empty() && (batch.len() >= BATCH || reader.buffered()? == 0)
+            && let Err(SenderGone) = desk.submit(&mut batch) {
                 return Ok(());
             }
-        }
         if reader.fill_buf().map_err(wire::Error::from)?.is_empty() {
             return Ok(());
         }
@@ -104,8 +105,7 @@ fn read_rest<R: Read>(
     shape: &RequestShape,
     request: Request,
 ) -> Result<ItemRequest> {
-    let has_values =
-        shape.xattrs && !shape.dry_run && lists_follow(&shape.dialect, request.iflags);
+    let has_values = shape.xattrs && !shape.dry_run && lists_follow(&shape.dialect, request.iflags);
     let wanted_values = match has_values {
         true => Some(read_wanted(reader)?),
         false => None,
@@ -114,7 +114,11 @@ fn read_rest<R: Read>(
         true => Some(Box::new(read_basis(reader, shape)?)),
         false => None,
     };
-    Ok(ItemRequest { request, wanted_values, basis })
+    Ok(ItemRequest {
+        request,
+        wanted_values,
+        basis,
+    })
 }
 
 fn read_basis<R: Read>(reader: &mut MuxReader<'_, R>, shape: &RequestShape) -> Result<Basis> {
@@ -158,7 +162,10 @@ impl FarErrors {
             Message::IoError(bits) => self.delete_limit |= bits & 4 != 0,
             Message::IoTimeout(seconds) => monitor(Event::TimeLimit(seconds)),
             Message::Deleted { name, is_dir } => {
-                monitor(Event::Deleted { name: &name, is_dir });
+                monitor(Event::Deleted {
+                    name: &name,
+                    is_dir,
+                });
             }
             Message::ErrorExit(code) => {
                 self.exit = code.or(self.exit);

@@ -42,5 +42,5 @@ pub use progress::Progress;
 pub use push::Push;
 pub use quick_look::QuickLook;
 pub use sources::Sources;
-pub use tree::Kind;
 pub use summary::{Counts, LARGE_FILE, Summary};
+pub use tree::Kind;

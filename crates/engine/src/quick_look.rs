@@ -25,7 +25,10 @@ pub struct QuickLook {
 impl QuickLook {
     /// Looks at the sources; `since` is a time in seconds, for instance of the last run.
     pub fn at(sources: &Sources, since: Option<i64>) -> Self {
-        let mut look = Self { complete: true, ..Self::default() };
+        let mut look = Self {
+            complete: true,
+            ..Self::default()
+        };
         let mut left = MAX_NAMES;
         for source in sources.given() {
             let root = &sources.roots()[usize::from(source.root)];
@@ -41,7 +44,9 @@ impl QuickLook {
         let mut pending = vec![path];
         while let Some(path) = pending.pop() {
             // What cannot be read is reported by the scan.
-            let Ok(dir) = root.open_dir(&path) else { continue };
+            let Ok(dir) = root.open_dir(&path) else {
+                continue;
+            };
             let mut listing = Listing::default();
             if dir.read_names(&mut listing, 0).is_err() {
                 continue;

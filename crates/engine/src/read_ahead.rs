@@ -67,7 +67,10 @@ impl Job {
                 State::Done(opened) => return opened,
                 State::Running => {
                     *state = State::Running;
-                    state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state = self
+                        .done
+                        .wait(state)
+                        .unwrap_or_else(PoisonError::into_inner);
                 }
                 State::Waiting | State::Taken => {
                     drop(state);
@@ -108,7 +111,13 @@ impl ReadAhead {
             return;
         }
         let (state, done) = (Mutex::new(State::Waiting), Condvar::new());
-        let job = Arc::new(Job { dir, name: name.to_vec(), size, state, done });
+        let job = Arc::new(Job {
+            dir,
+            name: name.to_vec(),
+            size,
+            state,
+            done,
+        });
         self.planned_bytes += size;
         self.planned.push_back((ndx, Arc::clone(&job)));
         if self.threads.is_empty() {
@@ -120,7 +129,11 @@ impl ReadAhead {
 
     /// Returns the file of the request `ndx`, if it was planned.
     pub(crate) fn take(&mut self, ndx: i32) -> Option<tree::Result<Opened>> {
-        if self.planned.front().is_none_or(|(planned, _)| *planned != ndx) {
+        if self
+            .planned
+            .front()
+            .is_none_or(|(planned, _)| *planned != ndx)
+        {
             return None;
         }
         let (_, job) = self.planned.pop_front()?;
@@ -178,17 +191,28 @@ mod tests {
     fn files_come_back_in_request_order_whoever_read_them() {
         let temp = tempfile::tempdir().unwrap();
         for n in 0..20 {
-            std::fs::write(temp.path().join(n.to_string()), vec![n; usize::from(n) * 100]).unwrap();
+            std::fs::write(
+                temp.path().join(n.to_string()),
+                vec![n; usize::from(n) * 100],
+            )
+            .unwrap();
         }
         let root = tree::Root::open(temp.path()).unwrap();
         let dir = Arc::new(root.open_dir(b".").unwrap());
         let mut ahead = ReadAhead::default();
         for n in 0..20u8 {
-            ahead.plan(n.into(), Arc::clone(&dir), n.to_string().as_bytes(), u64::from(n) * 100);
+            ahead.plan(
+                n.into(),
+                Arc::clone(&dir),
+                n.to_string().as_bytes(),
+                u64::from(n) * 100,
+            );
         }
         assert!(ahead.take(3).is_none(), "the order is that of the requests");
         for n in 0..20u8 {
-            let Some(Ok(Opened::Whole(content))) = ahead.take(n.into()) else { panic!("{n}") };
+            let Some(Ok(Opened::Whole(content))) = ahead.take(n.into()) else {
+                panic!("{n}")
+            };
             assert_eq!(content, vec![n; usize::from(n) * 100]);
         }
     }

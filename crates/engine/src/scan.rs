@@ -140,7 +140,8 @@ impl Scan<'_> {
             self.end_list()?;
         }
         self.progress.scan_done.store(true, Relaxed);
-        self.desk.offer(Scanned::Finished(Box::new(self.walk.totals)))
+        self.desk
+            .offer(Scanned::Finished(Box::new(self.walk.totals)))
     }
 
     /// Lists the sources themselves; for those that end in a slash `.` and what is in it.
@@ -290,7 +291,10 @@ impl Scan<'_> {
         listing.sort_by(|a, b| {
             compare_siblings(a.name, a.kind == Kind::Dir, b.name, b.kind == Kind::Dir)
         });
-        let digests = self.rules.checksum.map(|kind| Digests::of(kind, listing, dirs));
+        let digests = self
+            .rules
+            .checksum
+            .map(|kind| Digests::of(kind, listing, dirs));
         let mut found: Vec<Pending> = Vec::new();
         let mut entered = None;
         for (listed, index) in listing.iter().zip(0..) {
@@ -299,7 +303,9 @@ impl Scan<'_> {
                 self.walk.list.enter(*root, &parent);
                 entered = Some(*root);
             }
-            let Some((stat, attributes)) = self.look_at(dir, listed, &parent) else { continue };
+            let Some((stat, attributes)) = self.look_at(dir, listed, &parent) else {
+                continue;
+            };
             if listed.kind != Kind::Dir {
                 let digest = digests.as_ref().and_then(|digests| digests.at(index));
                 self.emit(listed.name, &stat, DirMark::Content, &attributes, digest)?;
@@ -317,7 +323,12 @@ impl Scan<'_> {
     }
 
     fn keep_wanted(&mut self, listing: &mut Listing, parent: &[u8]) {
-        let Self { filter, walk, rules, .. } = self;
+        let Self {
+            filter,
+            walk,
+            rules,
+            ..
+        } = self;
         if !self.filters && rules.recurse {
             return;
         }
@@ -353,12 +364,11 @@ impl Scan<'_> {
             self.report(dir, listed.name, text, Gravity::Vanished);
             return None;
         }
-        if stat.kind() == Kind::Symlink && self.rules.links {
-            if let Err(error) = dir.read_link(listed.name, &mut self.walk.target) {
+        if stat.kind() == Kind::Symlink && self.rules.links
+            && let Err(error) = dir.read_link(listed.name, &mut self.walk.target) {
                 self.problem(&error);
                 return None;
             }
-        }
         let attributes = self.attributes(dir, listed.name, &stat)?;
         Some((stat, attributes))
     }
@@ -374,7 +384,11 @@ impl Scan<'_> {
     }
 
     fn place_of(&self, root: u16, stat: &Stat, attributes: Attributes, is_top: bool) -> Place {
-        let home = self.sources.given().iter().find(|source| source.root == root);
+        let home = self
+            .sources
+            .given()
+            .iter()
+            .find(|source| source.root == root);
         let elsewhere = home.is_some_and(|source| source.stat.dev != stat.dev);
         let scan = !(self.rules.one_file_system && elsewhere);
         let named = is_top && home.is_some_and(|source| source.name != b".");
@@ -383,7 +397,13 @@ impl Scan<'_> {
             (true, true) => DirMark::Top,
             (true, false) => DirMark::Content,
         };
-        Place { root, stat: *stat, scan, mark, attributes }
+        Place {
+            root,
+            stat: *stat,
+            scan,
+            mark,
+            attributes,
+        }
     }
 
     /// Keeps a directory for later; one that repeats the name before it is merged into that one.
@@ -395,7 +415,12 @@ impl Scan<'_> {
             Some(last) if last.path == self.walk.path => last.places.push(place),
             _ => {
                 let path = self.walk.path.as_slice().to_vec();
-                found.push(Pending { path, places: vec![place], number, depth });
+                found.push(Pending {
+                    path,
+                    places: vec![place],
+                    number,
+                    depth,
+                });
             }
         }
     }
@@ -449,7 +474,12 @@ impl Scan<'_> {
         }
         let bytes = std::mem::take(&mut walk.bytes);
         let dir = walk.list_dir.take();
-        self.desk.offer(Scanned::Part(ListPart { dir, bytes, list: None, io_error: 0 }))
+        self.desk.offer(Scanned::Part(ListPart {
+            dir,
+            bytes,
+            list: None,
+            io_error: 0,
+        }))
     }
 
     fn begin_list(&mut self, ndx_start: i32, dir: Option<i32>) {
@@ -461,7 +491,11 @@ impl Scan<'_> {
     /// Ends the list with all io-error bits that the far side has not been told of.
     fn end_list(&mut self) -> Result<(), SenderGone> {
         let walk = &mut self.walk;
-        let news = if walk.io_error == walk.told_io_error { 0 } else { walk.io_error };
+        let news = if walk.io_error == walk.told_io_error {
+            0
+        } else {
+            walk.io_error
+        };
         walk.told_io_error = walk.io_error;
         let told = if self.rules.ignore_errors { 0 } else { news };
         self.encoder.end_list(&mut walk.bytes, told);
@@ -469,20 +503,41 @@ impl Scan<'_> {
         let list = std::mem::replace(&mut walk.list, next);
         let bytes = std::mem::take(&mut walk.bytes);
         let dir = walk.list_dir.take();
-        let io_error = if self.encoder.carries_io_error() { 0 } else { told };
-        self.desk.offer(Scanned::Part(ListPart { dir, bytes, list: Some(list), io_error }))
+        let io_error = if self.encoder.carries_io_error() {
+            0
+        } else {
+            told
+        };
+        self.desk.offer(Scanned::Part(ListPart {
+            dir,
+            bytes,
+            list: Some(list),
+            io_error,
+        }))
     }
 
     fn problem(&mut self, error: &tree::Error) {
-        let gravity = if error.is_not_found() { Gravity::Vanished } else { Gravity::Error };
+        let gravity = if error.is_not_found() {
+            Gravity::Vanished
+        } else {
+            Gravity::Error
+        };
         self.note(gravity);
-        let problem = Problem { path: error.path().to_owned(), text: error.to_string(), gravity };
+        let problem = Problem {
+            path: error.path().to_owned(),
+            text: error.to_string(),
+            gravity,
+        };
         (self.monitor)(Event::Problem(problem));
     }
 
     fn report(&mut self, dir: &Dir, name: &[u8], text: String, gravity: Gravity) {
         self.note(gravity);
-        (self.monitor)(Event::Problem(Problem { path: dir.path_of(name), text, gravity }));
+        (self.monitor)(Event::Problem(Problem {
+            path: dir.path_of(name),
+            text,
+            gravity,
+        }));
     }
 
     fn note(&mut self, gravity: Gravity) {

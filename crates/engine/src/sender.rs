@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tree::{Kind, Root};
 use wire::item::{Request, iflags, put_reply_head};
 use wire::mux::{MuxWriter, tag};
-use wire::xattr::check_wanted;
 use wire::ndx::{NDX_DONE, NDX_FLIST_EOF, NDX_FLIST_OFFSET, NdxEncoder};
+use wire::xattr::check_wanted;
 
 use crate::attributes::put_values;
 use crate::content::{Content, Sent};
@@ -112,7 +112,16 @@ impl<'a, W: Write> Sender<'a, W> {
             io_error: 0,
             summary: Summary::default(),
         };
-        Self { out, rules, content, roots, desk, monitor, progress, state }
+        Self {
+            out,
+            rules,
+            content,
+            roots,
+            desk,
+            monitor,
+            progress,
+            state,
+        }
     }
 
     /// Sends the lists, answers every request, and says goodbye.
@@ -122,8 +131,8 @@ impl<'a, W: Write> Sender<'a, W> {
             while let Some(Step::Scanned(scanned)) = self.list_that_is_due() {
                 self.scanned(scanned)?;
             }
-            if !self.state.in_list {
-                if let Some(incoming) = waiting.pop_front() {
+            if !self.state.in_list
+                && let Some(incoming) = waiting.pop_front() {
                     self.state.considered = self.state.considered.saturating_sub(1);
                     if !self.answer(incoming)? {
                         break;
@@ -131,7 +140,6 @@ impl<'a, W: Write> Sender<'a, W> {
                     self.read_ahead(&waiting);
                     continue;
                 }
-            }
             match self.wait()? {
                 Step::Scanned(scanned) => self.scanned(scanned)?,
                 Step::Requests(requests) => waiting = requests,
@@ -154,7 +162,10 @@ impl<'a, W: Write> Sender<'a, W> {
         if self.rules.protocol >= 31 && !far_side_is_gone {
             // The connection ends in any case; a failure to say why changes nothing.
             let code = error.exit_code().to_le_bytes();
-            let _ = self.out.message(tag::ERROR_EXIT, &code).and_then(|()| self.out.flush());
+            let _ = self
+                .out
+                .message(tag::ERROR_EXIT, &code)
+                .and_then(|()| self.out.flush());
         }
     }
 
@@ -169,12 +180,14 @@ impl<'a, W: Write> Sender<'a, W> {
     fn wish(&self) -> ListWish {
         let state = &self.state;
         let ahead = state.ndx_sent.saturating_sub(state.ndx_reached);
-        match ahead {
-            _ if state.in_list || state.ndx_sent == 0 => ListWish::Only,
-            _ if state.lists_done => ListWish::No,
-            ..ENTRIES_AHEAD => ListWish::First,
-            ..ENTRIES_AHEAD_IDLE => ListWish::WhenIdle,
-            _ => ListWish::No,
+        if state.in_list || state.ndx_sent == 0 {
+            ListWish::Only
+        } else if state.lists_done || ahead >= ENTRIES_AHEAD_IDLE {
+            ListWish::No
+        } else if ahead >= ENTRIES_AHEAD {
+            ListWish::WhenIdle
+        } else {
+            ListWish::First
         }
     }
 
@@ -184,7 +197,9 @@ impl<'a, W: Write> Sender<'a, W> {
             return Ok(step);
         }
         self.out.flush()?;
-        self.progress.sent_bytes.store(self.out.bytes_written(), Relaxed);
+        self.progress
+            .sent_bytes
+            .store(self.out.bytes_written(), Relaxed);
         Ok(self.desk.next(self.wish(), self.rules.keep_alive))
     }
 
@@ -224,7 +239,8 @@ impl<'a, W: Write> Sender<'a, W> {
         self.out.data(&part.bytes)?;
         state.summary.list_bytes += part.bytes.len() as u64;
         if part.io_error != 0 {
-            self.out.message(tag::IO_ERROR, &part.io_error.to_le_bytes())?;
+            self.out
+                .message(tag::IO_ERROR, &part.io_error.to_le_bytes())?;
         }
         state.in_list = part.list.is_none();
         if let Some(list) = part.list {
@@ -274,8 +290,8 @@ impl<'a, W: Write> Sender<'a, W> {
     }
 
     fn phase_done(&mut self) -> Result<bool> {
-        if self.rules.incremental {
-            if let Some(retired) = self.state.lists.retire_oldest() {
+        if self.rules.incremental
+            && let Some(retired) = self.state.lists.retire_oldest() {
                 self.state.ndx_reached = self.state.ndx_reached.max(retired.ndx_end());
                 self.passed(&retired, retired.ndx_end());
                 if !self.state.lists.is_empty() {
@@ -283,7 +299,6 @@ impl<'a, W: Write> Sender<'a, W> {
                     return Ok(true);
                 }
             }
-        }
         self.state.phase += 1;
         if self.state.phase > 2 {
             return Ok(false);
@@ -295,7 +310,13 @@ impl<'a, W: Write> Sender<'a, W> {
     fn deletion_stats(&mut self, [regular, dirs, links, devices, specials]: [u32; 5]) {
         let [regular, dirs, links, devices, specials] =
             [regular, dirs, links, devices, specials].map(u64::from);
-        let counts = Counts { regular, dirs, links, devices, specials };
+        let counts = Counts {
+            regular,
+            dirs,
+            links,
+            devices,
+            specials,
+        };
         self.state.summary.deleted = Some(counts);
     }
 
@@ -306,14 +327,21 @@ impl<'a, W: Write> Sender<'a, W> {
             return;
         }
         self.state.ndx_passed = ndx_end;
-        self.progress.passed_bytes.fetch_add(list.bytes_in(from..ndx_end), Relaxed);
+        self.progress
+            .passed_bytes
+            .fetch_add(list.bytes_in(from..ndx_end), Relaxed);
         let files = u64::try_from(ndx_end - from).unwrap_or(0);
         self.progress.passed_files.fetch_add(files, Relaxed);
     }
 
     fn item(&mut self, asked: ItemRequest) -> Result<()> {
         let ndx = asked.request.ndx;
-        let list = self.state.lists.find(ndx).map(Arc::clone).ok_or_else(|| unknown(ndx))?;
+        let list = self
+            .state
+            .lists
+            .find(ndx)
+            .map(Arc::clone)
+            .ok_or_else(|| unknown(ndx))?;
         self.state.ndx_reached = self.state.ndx_reached.max(list.ndx_end());
         self.passed(&list, ndx);
         self.dispatch(asked, &list)?;
@@ -369,12 +397,20 @@ impl<'a, W: Write> Sender<'a, W> {
         list: &SentList,
         place: &Place<'_>,
     ) -> Result<()> {
-        let Some(wanted) = &asked.wanted_values else { return Ok(()) };
+        let Some(wanted) = &asked.wanted_values else {
+            return Ok(());
+        };
         let names = list.long_values(asked.request.ndx);
         check_wanted(wanted, names)?;
         let dir = self.state.dirs.open(self.roots, place.root, place.dir).ok();
         self.state.record.clear();
-        put_values(&mut self.state.record, dir.as_deref(), place.name, names, wanted);
+        put_values(
+            &mut self.state.record,
+            dir.as_deref(),
+            place.name,
+            names,
+            wanted,
+        );
         Ok(self.out.data(&self.state.record)?)
     }
 
@@ -383,10 +419,19 @@ impl<'a, W: Write> Sender<'a, W> {
         if flags & iflags::IS_NEW != 0 {
             self.state.summary.created.add(place.kind);
         }
-        let leader = request.xname.as_deref().filter(|_| request.iflags & iflags::LOCAL_CHANGE != 0);
+        let leader = request
+            .xname
+            .as_deref()
+            .filter(|_| request.iflags & iflags::LOCAL_CHANGE != 0);
         let (kind, size) = (place.kind, place.size);
         let name = if path.is_empty() { b"." } else { path };
-        (self.monitor)(Event::Item(Item { name, iflags: flags, kind, leader, size }));
+        (self.monitor)(Event::Item(Item {
+            name,
+            iflags: flags,
+            kind,
+            leader,
+            size,
+        }));
     }
 
     /// Sends the content of one file.
@@ -414,7 +459,9 @@ impl<'a, W: Write> Sender<'a, W> {
         basis.head.put(&mut self.state.record);
         self.out.data(&self.state.record)?;
         let kind = asked.request.basis_type;
-        let sent = self.content.send(&mut self.out, &path, opened, basis, kind, self.progress)?;
+        let sent = self
+            .content
+            .send(&mut self.out, &path, opened, basis, kind, self.progress)?;
         self.count(&sent, place);
         self.tell(&asked.request, place, &path);
         Ok(())
@@ -427,7 +474,9 @@ impl<'a, W: Write> Sender<'a, W> {
         summary.literal_bytes += sent.literal_bytes;
         summary.matched_bytes += sent.matched_bytes;
         self.progress.sent_files.fetch_add(1, Relaxed);
-        self.progress.sent_bytes.store(self.out.bytes_written(), Relaxed);
+        self.progress
+            .sent_bytes
+            .store(self.out.bytes_written(), Relaxed);
         if let Some(text) = &sent.damage {
             self.problem(place, text.clone(), Gravity::Error);
         }
@@ -455,29 +504,48 @@ impl<'a, W: Write> Sender<'a, W> {
                 return;
             }
             state.considered += 1;
-            let Incoming::Item(ItemRequest { request, basis: Some(_), .. }) = incoming else {
+            let Incoming::Item(ItemRequest {
+                request,
+                basis: Some(_),
+                ..
+            }) = incoming
+            else {
                 continue;
             };
-            let Some(list) = state.lists.find(request.ndx) else { continue };
-            let Some(place) = list.place(request.ndx) else { continue };
+            let Some(list) = state.lists.find(request.ndx) else {
+                continue;
+            };
+            let Some(place) = list.place(request.ndx) else {
+                continue;
+            };
             if place.kind != Kind::Regular || place.size > SMALL_FILE {
                 continue;
             }
             if let Ok(dir) = state.dirs.open(self.roots, place.root, place.dir) {
-                state.read_ahead.plan(request.ndx, dir, place.name, place.size);
+                state
+                    .read_ahead
+                    .plan(request.ndx, dir, place.name, place.size);
             }
         }
     }
 
     fn cannot_send(&mut self, ndx: i32, error: &tree::Error) -> Result<()> {
-        let gravity = if error.is_not_found() { Gravity::Vanished } else { Gravity::Error };
+        let gravity = if error.is_not_found() {
+            Gravity::Vanished
+        } else {
+            Gravity::Error
+        };
         let text = match gravity {
             Gravity::Vanished => "file has vanished".to_owned(),
             Gravity::Warning | Gravity::Error => error.to_string(),
         };
         self.note(gravity);
         let path = error.path().to_owned();
-        (self.monitor)(Event::Problem(Problem { path, text, gravity }));
+        (self.monitor)(Event::Problem(Problem {
+            path,
+            text,
+            gravity,
+        }));
         self.no_send(ndx)
     }
 
@@ -491,13 +559,21 @@ impl<'a, W: Write> Sender<'a, W> {
 
     fn warn(&self, place: &Place<'_>, text: String) {
         let path = self.roots[usize::from(place.root)].path_of(&place.path());
-        (self.monitor)(Event::Problem(Problem { path, text, gravity: Gravity::Warning }));
+        (self.monitor)(Event::Problem(Problem {
+            path,
+            text,
+            gravity: Gravity::Warning,
+        }));
     }
 
     fn problem(&mut self, place: &Place<'_>, text: String, gravity: Gravity) {
         self.note(gravity);
         let path = self.roots[usize::from(place.root)].path_of(&place.path());
-        (self.monitor)(Event::Problem(Problem { path, text, gravity }));
+        (self.monitor)(Event::Problem(Problem {
+            path,
+            text,
+            gravity,
+        }));
     }
 
     fn note(&mut self, gravity: Gravity) {
@@ -512,7 +588,8 @@ impl<'a, W: Write> Sender<'a, W> {
     /// Ends the session (docs/protocol/transfer.md, "Goodbye").
     fn leave(&mut self, mut waiting: VecDeque<Incoming>) -> Result<()> {
         if self.state.io_error != 0 && self.rules.protocol >= 30 {
-            self.out.message(tag::IO_ERROR, &self.state.io_error.to_le_bytes())?;
+            self.out
+                .message(tag::IO_ERROR, &self.state.io_error.to_le_bytes())?;
         }
         self.put_ndx(NDX_DONE)?;
         self.await_done(&mut waiting)?;
@@ -552,5 +629,11 @@ fn unknown(ndx: i32) -> Error {
 
 /// The directory that a list is the content of, as far as a report needs it.
 fn directory_of(list: &SentList) -> Place<'_> {
-    Place { root: list.root(), dir: list.dir_path(), name: b".", kind: Kind::Dir, size: 0 }
+    Place {
+        root: list.root(),
+        dir: list.dir_path(),
+        name: b".",
+        kind: Kind::Dir,
+        size: 0,
+    }
 }

@@ -34,16 +34,17 @@ pub(crate) fn open(dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Ope
     if listed_size <= SMALL_FILE {
         // One byte more than the file has: a shorter answer means that its end was reached.
         let mut content = vec![0; usize::try_from(listed_size).unwrap_or(0) + 1];
-        if let Ok(filled) = file.read(&mut content) {
-            if filled < content.len() {
+        if let Ok(filled) = file.read(&mut content)
+            && filled < content.len() {
                 content.truncate(filled);
                 return Ok(Opened::Whole(content));
             }
-        }
         // It has grown, or it does not read like a file: begin again, as with a long one.
         file = dir.open_file(name)?;
     }
-    let metadata = file.metadata().map_err(|error| failed(dir.path_of(name), error))?;
+    let metadata = file
+        .metadata()
+        .map_err(|error| failed(dir.path_of(name), error))?;
     if !metadata.is_file() {
         let error = std::io::Error::other("it is no regular file any more");
         return Err(failed(dir.path_of(name), error));
@@ -52,5 +53,9 @@ pub(crate) fn open(dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Ope
 }
 
 fn failed(path: PathBuf, source: std::io::Error) -> tree::Error {
-    tree::Error::Io { op: "open", path, source }
+    tree::Error::Io {
+        op: "open",
+        path,
+        source,
+    }
 }

@@ -20,18 +20,28 @@ pub(crate) struct Throttle<W> {
 impl<W: Write> Throttle<W> {
     /// Limits `inner`; `None` lets everything through.
     pub(crate) fn new(inner: W, bytes_per_second: Option<u64>) -> Self {
-        Self { inner, bytes_per_second, due: Instant::now() }
+        Self {
+            inner,
+            bytes_per_second,
+            due: Instant::now(),
+        }
     }
 
     /// The longest piece written at once: a tenth of a second's worth.
     fn piece(&self, len: usize) -> usize {
-        let Some(rate) = self.bytes_per_second else { return len };
-        let piece = usize::try_from(rate / 10).unwrap_or(usize::MAX).clamp(512, 256 << 10);
+        let Some(rate) = self.bytes_per_second else {
+            return len;
+        };
+        let piece = usize::try_from(rate / 10)
+            .unwrap_or(usize::MAX)
+            .clamp(512, 256 << 10);
         len.min(piece)
     }
 
     fn account(&mut self, written: usize) {
-        let Some(rate) = self.bytes_per_second else { return };
+        let Some(rate) = self.bytes_per_second else {
+            return;
+        };
         let now = Instant::now();
         let cost = Duration::from_secs_f64(written as f64 / rate.max(1) as f64);
         let earliest = now.checked_sub(MAX_CREDIT).unwrap_or(now);

@@ -49,6 +49,11 @@ impl RuleList {
         }
     }
 
+    /// Says how lines end in the files of rules that are read from now on (`--from0`).
+    pub fn set_line_ends(&mut self, line_ends: LineEnds) {
+        self.settings.line_ends = line_ends;
+    }
+
     /// Adds a rule of the full grammar (`--filter`).
     pub fn add_filter(&mut self, rule: &[u8], read: &mut ReadFile<'_>) -> Result<(), Error> {
         self.load(|loader| loader.add_option(rule, Style::Rules, read))

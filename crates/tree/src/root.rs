@@ -52,7 +52,11 @@ impl Root {
         let fd = rustix::fs::open(path, flags, Mode::empty())
             .map_err(|errno| Error::new("open directory", path.to_owned(), errno))?;
         let kernel_resolves = AtomicBool::new(resolver == Resolver::Kernel);
-        Ok(Self { fd, path: path.to_owned(), kernel_resolves })
+        Ok(Self {
+            fd,
+            path: path.to_owned(),
+            kernel_resolves,
+        })
     }
 
     /// Returns the path that the root was opened by.
@@ -111,7 +115,12 @@ fn resolve_by_hand(root: BorrowedFd<'_>, rel: &[u8]) -> rustix::io::Result<Owned
             return Err(Errno::XDEV);
         }
         let parent = here.as_ref().map_or(root, |fd| fd.as_fd());
-        here = Some(rustix::fs::openat(parent, component, DIRECTORY, Mode::empty())?);
+        here = Some(rustix::fs::openat(
+            parent,
+            component,
+            DIRECTORY,
+            Mode::empty(),
+        )?);
     }
     here.ok_or(Errno::NOENT)
 }
@@ -143,8 +152,14 @@ mod tests {
     #[test]
     fn nothing_leads_out_or_through_a_symlink() {
         both(|root| {
-            for name in [&b"link"[..], b"../out", b"a/../../out", b"a/inner", b"a/inner/c", b"/tmp"]
-            {
+            for name in [
+                &b"link"[..],
+                b"../out",
+                b"a/../../out",
+                b"a/inner",
+                b"a/inner/c",
+                b"/tmp",
+            ] {
                 assert!(root.open_dir(name).is_err(), "{}", name.escape_ascii());
             }
         });

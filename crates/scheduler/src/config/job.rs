@@ -70,7 +70,9 @@ impl Job {
 
 /// Returns the rules that leave out what a NAS makes for itself.
 pub fn default_excludes() -> impl Iterator<Item = FilterOption> {
-    DEFAULT_EXCLUDES.into_iter().map(|pattern| FilterOption::Exclude(pattern.into()))
+    DEFAULT_EXCLUDES
+        .into_iter()
+        .map(|pattern| FilterOption::Exclude(pattern.into()))
 }
 
 impl JobKeys {

@@ -16,7 +16,10 @@ pub(crate) fn adapt(task: &Task, options: &mut Options, failure: &Failure) -> Op
         if text.contains("requires protocol 30") {
             options.acls = false;
             options.xattrs = 0;
-            return Some("its protocol is too old for ACLs and extended attributes: both are left out".into());
+            return Some(
+                "its protocol is too old for ACLs and extended attributes: both are left out"
+                    .into(),
+            );
         }
         if options.acls && text.contains("acls are not supported") {
             options.acls = false;

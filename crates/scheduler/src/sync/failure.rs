@@ -16,12 +16,20 @@ pub struct Failure {
 impl Failure {
     /// A failure before anything was connected.
     pub(crate) fn local(code: i32, what: impl ToString) -> Self {
-        Self { code, what: what.to_string(), hint: None }
+        Self {
+            code,
+            what: what.to_string(),
+            hint: None,
+        }
     }
 
     /// A failure of the way there.
     pub(crate) fn of_transport(error: &transport::Error) -> Self {
-        Self { code: error.exit_code(), what: error.to_string(), hint: error.hint() }
+        Self {
+            code: error.exit_code(),
+            what: error.to_string(),
+            hint: error.hint(),
+        }
     }
 
     /// A failure in the middle: our error, how the far side ended, and the texts that it sent.
@@ -34,7 +42,11 @@ impl Failure {
     ) -> Self {
         if let Some(code) = stopped.and_then(Reason::exit_code) {
             let reason = stopped.map_or_else(String::new, |reason| reason.to_string());
-            return Self { code, what: format!("{peer}: {reason}"), hint: hint_of(stopped) };
+            return Self {
+                code,
+                what: format!("{peer}: {reason}"),
+                hint: hint_of(stopped),
+            };
         }
         let own = error.exit_code();
         let code = ending.merge(own);
@@ -44,12 +56,19 @@ impl Failure {
         };
         match transport::translate(far_code, &ending.stderr, texts) {
             Some(Advice { what, hint }) => {
-                let why = last_text(&ending.stderr, texts).map_or_else(String::new, |text| {
-                    format!(" ({text})")
-                });
-                Self { code, what: format!("{peer}: {what}{why}"), hint: Some(hint) }
+                let why = last_text(&ending.stderr, texts)
+                    .map_or_else(String::new, |text| format!(" ({text})"));
+                Self {
+                    code,
+                    what: format!("{peer}: {what}{why}"),
+                    hint: Some(hint),
+                }
             }
-            None => Self { code, what: format!("{peer}: {error}"), hint: None },
+            None => Self {
+                code,
+                what: format!("{peer}: {error}"),
+                hint: None,
+            },
         }
     }
 }
@@ -65,7 +84,12 @@ fn hint_of(stopped: Option<Reason>) -> Option<String> {
 
 /// The far side's own words, the most telling line of them.
 fn last_text(stderr: &str, texts: &[String]) -> Option<String> {
-    let lines = texts.iter().flat_map(|text| text.lines()).chain(stderr.lines());
+    let lines = texts
+        .iter()
+        .flat_map(|text| text.lines())
+        .chain(stderr.lines());
     let telling = |line: &&str| !line.is_empty() && !line.starts_with("rsync error:");
-    lines.map(str::trim).filter(telling).next_back().map(str::to_owned)
+    lines
+        .map(str::trim).rfind(telling)
+        .map(str::to_owned)
 }

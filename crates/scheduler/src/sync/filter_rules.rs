@@ -20,15 +20,15 @@ const DELAY_DIR: &[u8] = b".~tmp~";
 /// Reads all filter options of a task into one list.
 pub(crate) fn rules(task: &Task, around: &Surroundings) -> Result<RuleList, Failure> {
     let options = &task.options;
-    let from0 = options.from0 == Delimiter::Nul;
     let mut rules = RuleList::new(Settings {
-        line_ends: if from0 { LineEnds::Nul } else { LineEnds::Newline },
+        line_ends: line_ends(options.from0),
         cvs_ignore: cvs_ignore(around),
         delete_excluded: options.delete_excluded,
     });
     for option in &options.filters {
         add(&mut rules, option)?;
     }
+    rules.set_line_ends(line_ends(options.from0));
     rules.close(&closing(options)).map_err(failed)?;
     Ok(rules)
 }
@@ -39,14 +39,23 @@ fn add(rules: &mut RuleList, option: &FilterOption) -> Result<(), Failure> {
         FilterOption::Include(pattern) => rules.add_include(pattern),
         FilterOption::Filter(rule) => rules.add_filter(rule, &mut read_merge_file),
         FilterOption::RsyncFilter => rules.add_rsync_filter(),
-        FilterOption::ExcludeFrom(path, _) => {
+        FilterOption::ExcludeFrom(path, ends) => {
+            rules.set_line_ends(line_ends(*ends));
             rules.add_exclude_from(path.as_os_str().as_bytes(), &read_rule_file(path)?)
         }
-        FilterOption::IncludeFrom(path, _) => {
+        FilterOption::IncludeFrom(path, ends) => {
+            rules.set_line_ends(line_ends(*ends));
             rules.add_include_from(path.as_os_str().as_bytes(), &read_rule_file(path)?)
         }
     }
     .map_err(failed)
+}
+
+fn line_ends(delimiter: Delimiter) -> LineEnds {
+    match delimiter {
+        Delimiter::Line => LineEnds::Newline,
+        Delimiter::Nul => LineEnds::Nul,
+    }
 }
 
 fn closing(options: &Options) -> Closing<'_> {
@@ -63,7 +72,9 @@ fn closing(options: &Options) -> Closing<'_> {
 fn cvs_ignore(around: &Surroundings) -> CvsIgnore {
     let home = around.home.as_ref().map(|home| home.join(".cvsignore"));
     CvsIgnore {
-        home_file: home.and_then(|path| fs::read(path).ok()).unwrap_or_default(),
+        home_file: home
+            .and_then(|path| fs::read(path).ok())
+            .unwrap_or_default(),
         variable: around.cvsignore.clone().unwrap_or_default(),
     }
 }

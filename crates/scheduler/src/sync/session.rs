@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use engine::{Event, Progress, Push, Sources, Summary};
 use filter::RuleList;
-use transport::{Canceller, Connection, FarArguments, Hooks, Limits, PasswordSources, Reason, Route};
+use transport::{
+    Canceller, Connection, FarArguments, Hooks, Limits, PasswordSources, Reason, Route,
+};
 use wire::options::Options;
 use wire::server_args::{Channel, server_args};
 
@@ -35,6 +37,9 @@ pub struct Outcome {
     pub failure: Option<Failure>,
 }
 
+/// Asks with some words, and returns what was typed.
+pub(super) type AskPassword = fn(&str) -> std::io::Result<Vec<u8>>;
+
 /// Who is told and asked while a task runs.
 pub struct Tellers<'a> {
     /// Gets the engine's events.
@@ -46,7 +51,7 @@ pub struct Tellers<'a> {
     /// Gets each line of the remote shell's stderr.
     pub far_stderr: &'a (dyn Fn() -> Box<dyn FnMut(&str) + Send> + Sync),
     /// Asks a person for a password, where there is one.
-    pub prompt: Option<fn(&str) -> std::io::Result<Vec<u8>>>,
+    pub prompt: Option<AskPassword>,
 }
 
 /// A line about the session as a whole.
@@ -70,7 +75,14 @@ pub fn run(
     match prepare(task, around, tellers) {
         Err(failure) => Outcome::failed(failure),
         Ok((sources, filter)) => {
-            let ready = Ready { task, around, tellers, new_canceller, sources, filter };
+            let ready = Ready {
+                task,
+                around,
+                tellers,
+                new_canceller,
+                sources,
+                filter,
+            };
             ready.all_passes()
         }
     }
@@ -111,7 +123,9 @@ impl Ready<'_> {
             };
             let outcome = self.adapting(&mut pass_options);
             (options.acls, options.xattrs) = (pass_options.acls, pass_options.xattrs);
-            let outcome = whole.take().map_or(outcome.clone(), |first| first.and(outcome));
+            let outcome = whole
+                .take()
+                .map_or(outcome.clone(), |first| first.and(outcome));
             let failed = outcome.failure.is_some();
             whole = Some(outcome);
             if failed {
@@ -170,7 +184,11 @@ impl Ready<'_> {
         match done {
             Ok(summary) => {
                 let code = ending.merge(summary.exit_code());
-                Ok(Outcome { code, summary: Some(summary), failure: None })
+                Ok(Outcome {
+                    code,
+                    summary: Some(summary),
+                    failure: None,
+                })
             }
             Err(error) => Err(Failure::of_session(&error, stopped, &ending, &texts, &peer)),
         }
@@ -191,7 +209,10 @@ impl Ready<'_> {
         let arguments = FarArguments::new(&words, options);
         let seconds = |limit: u32| (limit > 0).then(|| Duration::from_secs(limit.into()));
         let connect = seconds(options.contimeout).unwrap_or(CONNECT_LIMIT);
-        let limits = Limits { connect: Some(connect), idle: seconds(options.timeout) };
+        let limits = Limits {
+            connect: Some(connect),
+            idle: seconds(options.timeout),
+        };
         let mut passwords = PasswordSources {
             file: options.password_file.clone(),
             variable: self.around.rsync_password.clone(),
@@ -211,7 +232,11 @@ impl Ready<'_> {
 
 impl Outcome {
     fn failed(failure: Failure) -> Self {
-        Self { code: failure.code, summary: None, failure: Some(failure) }
+        Self {
+            code: failure.code,
+            summary: None,
+            failure: Some(failure),
+        }
     }
 
     /// Joins two sessions of one run: what was listed counts once, what moved counts together.
@@ -221,7 +246,11 @@ impl Outcome {
             (Some(first), Some(second)) => Some(first.and(&second)),
             (first, second) => second.or(first),
         };
-        Outcome { code, summary, failure: later.failure }
+        Outcome {
+            code,
+            summary,
+            failure: later.failure,
+        }
     }
 }
 
@@ -262,7 +291,16 @@ impl Outcome {
 /// Counts what there is to look at, for a bar; see [`engine::census`].
 pub fn census(task: &Task, around: &Surroundings, progress: &Progress) {
     // Whatever is wrong with rules or sources is told by the run itself.
-    let Ok(filter) = rules(task, around) else { return };
-    let Ok(sources) = Sources::open(&task.sources, &|_| ()) else { return };
-    engine::census(&sources, &filter, task.options.one_file_system > 0, progress);
+    let Ok(filter) = rules(task, around) else {
+        return;
+    };
+    let Ok(sources) = Sources::open(&task.sources, &|_| ()) else {
+        return;
+    };
+    engine::census(
+        &sources,
+        &filter,
+        task.options.one_file_system > 0,
+        progress,
+    );
 }

@@ -28,7 +28,7 @@ pub struct Task {
 }
 
 impl Task {
-/// Describes a push of paths, with what a job has by default.
+    /// Describes a push of paths, with what a job has by default.
     pub fn by_hand(way: Way, sources: Vec<PathBuf>) -> Self {
         let mut options = Options::archive();
         options.numeric_ids = true;
@@ -49,7 +49,10 @@ impl Task {
     /// Describes the run of a job. Its options may be changed before it is run.
     pub fn of_job(target: &Target, job: &Job, excludes: DefaultExcludes) -> Self {
         let mut options = job.options(excludes);
-        options.rsync_path = target.rsync_path.as_ref().map(|path| path.clone().into_bytes());
+        options.rsync_path = target
+            .rsync_path
+            .as_ref()
+            .map(|path| path.clone().into_bytes());
         if let Via::Daemon(daemon) = &target.via {
             options.password_file = daemon.password_file.clone();
         }
@@ -99,7 +102,9 @@ impl std::fmt::Display for Way {
         match &self.place {
             Place::Local(path) => f.write_str(&text(path)),
             Place::Shell { host, path, .. } => write!(f, "{host}:{}", text(path)),
-            Place::Daemon { host, module, path, .. } => {
+            Place::Daemon {
+                host, module, path, ..
+            } => {
                 write!(f, "{host}::{}/{}", text(module), text(path))
             }
             _ => f.write_str("the far side"),
@@ -119,7 +124,11 @@ impl Way {
                 module: daemon.module.clone().into_bytes(),
                 path,
             },
-            Via::Ssh => Place::Shell { user: target.ssh.user.clone(), host, path },
+            Via::Ssh => Place::Shell {
+                user: target.ssh.user.clone(),
+                host,
+                path,
+            },
         };
         let ssh = SshOptions {
             port: target.ssh.port,
@@ -137,19 +146,32 @@ impl Way {
         options: &Options,
         around: &Surroundings,
     ) -> Result<(Route, Vec<u8>), transport::Error> {
-        let terminal = if around.terminal { Terminal::Present } else { Terminal::Absent };
+        let terminal = if around.terminal {
+            Terminal::Present
+        } else {
+            Terminal::Absent
+        };
         let asked = options.rsh.as_ref().or(around.rsync_rsh.as_ref());
         let shell = match asked {
             Some(words) => RemoteShell::command(words, terminal)?,
-            None => RemoteShell::ssh(&SshOptions { terminal, ..self.ssh.clone() }),
+            None => RemoteShell::ssh(&SshOptions {
+                terminal,
+                ..self.ssh.clone()
+            }),
         };
         let choice = transport::RouteOptions {
             shell,
             shell_for_daemons: options.rsh.is_some(),
-            rsync_path: options.rsync_path.clone().unwrap_or_else(|| b"rsync".to_vec()),
+            rsync_path: options
+                .rsync_path
+                .clone()
+                .unwrap_or_else(|| b"rsync".to_vec()),
             port: options.port,
             family: options.ip_family,
-            bind: options.address.as_deref().map(|text| String::from_utf8_lossy(text).into()),
+            bind: options
+                .address
+                .as_deref()
+                .map(|text| String::from_utf8_lossy(text).into()),
             default_user: around.user.clone(),
         };
         let not_here = || transport::Error::BadPlace {

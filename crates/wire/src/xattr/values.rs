@@ -131,7 +131,10 @@ mod tests {
         assert!(matches!(wanted("f8"), Err(Error::Malformed(_))));
         assert!(check_wanted(&[1], None).is_err());
         let endless: Vec<u8> = [1, 0xf0, 0xff, 0xff, 0xff, 0xff].repeat(MAX_WANTED);
-        assert!(matches!(read_wanted(&mut endless.as_slice()), Err(Error::Protocol(_))));
+        assert!(matches!(
+            read_wanted(&mut endless.as_slice()),
+            Err(Error::Protocol(_))
+        ));
     }
 
     #[test]
