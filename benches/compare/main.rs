@@ -22,7 +22,6 @@ mod trees;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cases::Case;
 use crate::far_side::{FarSide, Way};
 use crate::table::Row;
 

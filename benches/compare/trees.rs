@@ -78,7 +78,7 @@ pub(crate) fn edited(from: &Path, to: &Path) {
 
 fn folder_of(root: &Path, number: usize, a_folder: usize) -> PathBuf {
     let folder = root.join(format!("folder-{}", number / a_folder));
-    if number % a_folder == 0 {
+    if number.is_multiple_of(a_folder) {
         fs::create_dir(&folder).unwrap();
     }
     folder

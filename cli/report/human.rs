@@ -146,12 +146,11 @@ impl Human {
             return lines;
         }
         let mut lines = self.release();
-        if let Some(summary) = &outcome.summary {
-            if !self.manner.quiet {
+        if let Some(summary) = &outcome.summary
+            && !self.manner.quiet {
                 let text = words::summary(summary, self.deleted, self.manner.preview);
                 lines.extend(text.into_iter().map(|line| (Channel::Out, line)));
             }
-        }
         if let Some(text) = words::incomplete(task, outcome) {
             lines.extend(err(text));
         }

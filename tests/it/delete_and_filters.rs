@@ -8,7 +8,7 @@ use crate::harness::odd_tree::settle_times;
 use crate::harness::{FarSide, Rsync, Way, repl, stock, temp_dir};
 
 /// Each line is a set of options that stock and `repl` are both given.
-const CASES: [&[&str]; 22] = [
+const CASES: [&[&str]; 21] = [
     &["--delete"],
     &["--delete-before"],
     &["--delete-after"],
@@ -33,7 +33,6 @@ const CASES: [&[&str]; 22] = [
     &["-C", "--delete"],
     &["--delete", "--filter=-s_*.o"],
     &["--delete", "--filter=-p empty-if-excluded", "--exclude=*.o"],
-    &["--prune-empty-dirs", "--exclude=*.c", "--delete"],
     &["--delete", "--max-delete=2"],
 ];
 

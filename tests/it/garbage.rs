@@ -376,6 +376,9 @@ impl Session {
             let mut rest = &bytes[..];
             for (after, len) in &pauses {
                 let (piece, later) = rest.split_at((*len).min(rest.len()));
+                if piece.is_empty() {
+                    break;
+                }
                 hear(client, &mut heard, *after);
                 let _ = client.write_all(piece);
                 rest = later;

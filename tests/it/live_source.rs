@@ -171,7 +171,7 @@ fn what_cannot_be_read_is_named_the_code_is_23_and_the_rest_arrives_as_from_stoc
             daemon.url("stock/")
         ],
     );
-    let theirs = theirs.as_nobody().run().expect_code(23);
+    let theirs = theirs.owning_nothing().run().expect_code(23);
     let ours = repl(words![
         "push",
         "--delete",
@@ -179,7 +179,7 @@ fn what_cannot_be_read_is_named_the_code_is_23_and_the_rest_arrives_as_from_stoc
         daemon.url("ours/"),
         contents_of(&source)
     ]);
-    let ours = ours.as_nobody().run().expect_code(23);
+    let ours = ours.owning_nothing().run().expect_code(23);
     for name in ["shut", "closed"] {
         assert!(ours.stderr().contains(name), "{}", ours.told());
     }

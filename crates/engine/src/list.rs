@@ -196,6 +196,11 @@ impl LiveLists {
         self.lists.pop_front()
     }
 
+    /// Returns the index behind the oldest list, which the far side is in or past.
+    pub(crate) fn oldest_end(&self) -> i32 {
+        self.lists.front().map_or(0, |list| list.ndx_end())
+    }
+
     /// Tells whether every list was retired.
     pub(crate) fn is_empty(&self) -> bool {
         self.lists.is_empty()

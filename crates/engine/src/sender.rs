@@ -75,8 +75,9 @@ struct State {
     /// The list that is being written has more pieces.
     in_list: bool,
     lists_done: bool,
-    /// The index behind the last entry that was sent, and behind the last list asked of.
+    /// The index behind the last entry that was sent.
     ndx_sent: i32,
+    /// The index behind the list that was asked of last.
     ndx_reached: i32,
     /// The index behind the last entry that counts as passed.
     ndx_passed: i32,
@@ -179,7 +180,9 @@ impl<'a, W: Write> Sender<'a, W> {
 
     fn wish(&self) -> ListWish {
         let state = &self.state;
-        let ahead = state.ndx_sent.saturating_sub(state.ndx_reached);
+        // Whatever the far side asked for last, it is past all lists that it has retired.
+        let reached = state.ndx_reached.max(state.lists.oldest_end());
+        let ahead = state.ndx_sent.saturating_sub(reached);
         if state.in_list || state.ndx_sent == 0 {
             ListWish::Only
         } else if state.lists_done || ahead >= ENTRIES_AHEAD_IDLE {
@@ -292,7 +295,6 @@ impl<'a, W: Write> Sender<'a, W> {
     fn phase_done(&mut self) -> Result<bool> {
         if self.rules.incremental
             && let Some(retired) = self.state.lists.retire_oldest() {
-                self.state.ndx_reached = self.state.ndx_reached.max(retired.ndx_end());
                 self.passed(&retired, retired.ndx_end());
                 if !self.state.lists.is_empty() {
                     self.put_ndx(NDX_DONE)?;

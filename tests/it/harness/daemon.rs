@@ -20,10 +20,10 @@ const START_LIMIT: Duration = Duration::from_secs(10);
 /// A running daemon with one module, `m`, whose folder goes with it.
 pub(crate) struct Daemon {
     pub(crate) port: u16,
-    process: OwnedChild,
-    folder: TempDir,
     /// Where the tests see the module's folder.
     root: PathBuf,
+    _process: OwnedChild,
+    _folder: TempDir,
 }
 
 impl Daemon {
@@ -42,9 +42,9 @@ impl Daemon {
         let (port, process) = serve(&words);
         Self {
             port,
-            process,
-            folder,
             root,
+            _process: process,
+            _folder: folder,
         }
     }
 
@@ -65,9 +65,9 @@ impl Daemon {
         let root = PathBuf::from(seen_by_the_daemon + root.to_str().unwrap());
         Self {
             port,
-            process,
-            folder,
             root,
+            _process: process,
+            _folder: folder,
         }
     }
 
@@ -79,17 +79,6 @@ impl Daemon {
     /// Returns the address of `path` below the module.
     pub(crate) fn url(&self, path: &str) -> String {
         url(self.port, path)
-    }
-
-    /// Returns what the daemon has logged.
-    pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
-    }
-
-    /// Ends the daemon; its port answers nobody afterwards.
-    pub(crate) fn stop(mut self) -> u16 {
-        self.process.kill();
-        self.port
     }
 }
 

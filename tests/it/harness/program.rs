@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::child::OwnedChild;
-use super::{Rsync, temp_dir, wait};
+use super::{Rsync, temp_dir};
 
 /// Long enough for a busy machine; a run that needs it all is hanging.
 const USUAL_LIMIT: Duration = Duration::from_secs(60);
@@ -70,13 +70,6 @@ impl Program {
         self
     }
 
-    /// Uses the home, and with it the state and cache, of an earlier run.
-    pub(crate) fn home(mut self, home: TempDir) -> Self {
-        move_in(&mut self.command, home.path());
-        self.home = home;
-        self
-    }
-
     /// Fails the test, and kills the program, when it runs longer than this.
     pub(crate) fn within(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -89,7 +82,7 @@ impl Program {
     }
 
     /// Runs the program as a user who owns nothing.
-    pub(crate) fn as_nobody(self) -> Self {
+    pub(crate) fn owning_nothing(self) -> Self {
         self.behind(&[
             "setpriv",
             "--reuid=65534",
@@ -138,7 +131,7 @@ impl Program {
             started,
             limit: self.limit,
             shown,
-            home: self.home,
+            _home: self.home,
         }
     }
 }
@@ -207,7 +200,7 @@ pub(crate) struct Running {
     started: Instant,
     limit: Duration,
     shown: String,
-    home: TempDir,
+    _home: TempDir,
 }
 
 impl Running {
@@ -243,7 +236,6 @@ impl Running {
             stderr: self.stderr.finish(),
             peak_bytes,
             shown: self.shown,
-            home: self.home,
         }
     }
 
@@ -256,16 +248,6 @@ impl Running {
             String::from_utf8_lossy(self.stdout.so_far()),
             String::from_utf8_lossy(self.stderr.so_far()),
         )
-    }
-
-    /// Waits until the program has printed `text` on stdout.
-    pub(crate) fn wait_for_stdout(&mut self, text: &str) {
-        let stdout = &mut self.stdout;
-        wait::eventually(text, self.limit, || {
-            String::from_utf8_lossy(stdout.so_far())
-                .contains(text)
-                .then_some(())
-        });
     }
 }
 
@@ -285,7 +267,6 @@ pub(crate) struct Outcome {
     pub(crate) stderr: Vec<u8>,
     /// The most memory that was seen resident.
     pub(crate) peak_bytes: u64,
-    pub(crate) home: TempDir,
     status: ExitStatus,
     shown: String,
 }
