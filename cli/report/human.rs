@@ -99,6 +99,11 @@ impl Human {
     pub(crate) fn note(&mut self, note: Note<'_>) -> Vec<Line> {
         match note {
             Note::Warning(text) => err(format!("warning: {}", printable(text.as_bytes()))),
+            Note::Retrying(text) => {
+                // What the far side said of the first attempt is what the change mends.
+                self.held.clear();
+                err(format!("note: {}", printable(text.as_bytes())))
+            }
             Note::Decision(text) if self.manner.verbose >= 2 => out(text.to_owned()),
             Note::Motd(text) if self.manner.verbose >= 1 => out(printable(text.as_bytes())),
             Note::Decision(_) | Note::Motd(_) => Vec::new(),

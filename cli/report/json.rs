@@ -46,6 +46,7 @@ pub(crate) fn event(event: &Event<'_>) -> Option<Value> {
 pub(crate) fn note(note: Note<'_>) -> Option<Value> {
     let (kind, text) = match note {
         Note::Warning(text) => ("warning", text),
+        Note::Retrying(text) => ("retrying", text),
         Note::Decision(text) => ("decision", text),
         Note::Motd(text) => ("motd", text),
     };

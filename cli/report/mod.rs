@@ -77,7 +77,8 @@ impl Reporter {
 
     /// Tells a line about the session as a whole.
     pub(crate) fn note(&self, note: Note<'_>) {
-        let (Note::Warning(text) | Note::Decision(text) | Note::Motd(text)) = note;
+        let (Note::Warning(text) | Note::Retrying(text) | Note::Decision(text) | Note::Motd(text)) =
+            note;
         self.log(text);
         self.tell(json::note(note), |human| human.note(note));
     }

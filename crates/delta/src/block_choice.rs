@@ -98,12 +98,20 @@ pub fn choose(sizes: &Sizes) -> Choice {
         split,
         why,
     };
+    if sizes.largest < SPLIT_SIZE {
+        let why = format!(
+            "rsync's own rule: the largest file has {} bytes, which gain little by other blocks",
+            sizes.largest
+        );
+        return by_rule(false, why);
+    }
     let shortest = POWERS
         .map(|power| 1 << power)
         .find(|&block| affordable(sizes.largest, block, rule));
     let Some(block) = shortest.filter(|&block| block < rule) else {
         let why = format!(
-            "no file is larger than {} bytes, where rsync's own rule gives {rule}-byte blocks",
+            "rsync's own rule: shorter blocks than its {rule} bytes would cost the largest file \
+             ({} bytes) too much",
             sizes.largest
         );
         return by_rule(false, why);

@@ -47,9 +47,10 @@ impl Surroundings {
         found.ok_or(Error::NoConfig { tried })
     }
 
-    /// Returns the directory for what is kept between runs; it need not exist yet.
+    /// Returns the directory for what is kept between runs; it need not exist yet. Root's is the
+    /// machine's, unless the environment names another.
     pub fn state_dir(&self) -> PathBuf {
-        if self.is_root {
+        if self.is_root && self.xdg_state_home.is_none() {
             return PathBuf::from(SYSTEM_STATE);
         }
         let base = base(&self.xdg_state_home, &self.home, ".local/state");
@@ -108,9 +109,12 @@ mod tests {
             ..Surroundings::default()
         };
         assert_eq!(around.state_dir(), Path::new("/home/u/.local/state/repl"));
-        around.xdg_state_home = Some("/state".into());
-        assert_eq!(around.state_dir(), Path::new("/state/repl"));
         around.is_root = true;
         assert_eq!(around.state_dir(), Path::new("/var/lib/repl"));
+        for is_root in [false, true] {
+            around.is_root = is_root;
+            around.xdg_state_home = Some("/state".into());
+            assert_eq!(around.state_dir(), Path::new("/state/repl"));
+        }
     }
 }

@@ -17,23 +17,23 @@ pub(crate) fn adapt(task: &Task, options: &mut Options, failure: &Failure) -> Op
             options.acls = false;
             options.xattrs = 0;
             return Some(
-                "its protocol is too old for ACLs and extended attributes: both are left out"
+                "the far side's protocol is too old for ACLs and extended attributes: both are left out"
                     .into(),
             );
         }
         if options.acls && text.contains("acls are not supported") {
             options.acls = false;
-            return Some("it cannot keep ACLs: they are left out".into());
+            return Some("the far side cannot keep ACLs: they are left out".into());
         }
         if options.xattrs > 0 && text.contains("extended attributes are not supported") {
             options.xattrs = 0;
-            return Some("it cannot keep extended attributes: they are left out".into());
+            return Some("the far side cannot keep extended attributes: they are left out".into());
         }
     }
     let path_is_missing = text.contains("mkdir") && text.contains("no such file or directory");
     if task.makes_path && !options.mkpath && path_is_missing {
         options.mkpath = true;
-        return Some("the path is not there yet: it is made".into());
+        return Some("the destination path is not there yet: it is made".into());
     }
     None
 }

@@ -59,6 +59,8 @@ pub struct Tellers<'a> {
 pub enum Note<'a> {
     /// Something is done otherwise than asked for.
     Warning(&'a str),
+    /// The far side has refused; it is tried once more with a change.
+    Retrying(&'a str),
     /// A decision that is of interest under `-vv`.
     Decision(&'a str),
     /// A line of the daemon's message of the day.
@@ -143,7 +145,7 @@ impl Ready<'_> {
                 Err(failure) => failure,
             };
             match adapt(self.task, options, &failure) {
-                Some(text) => (self.tellers.note)(Note::Warning(&text)),
+                Some(text) => (self.tellers.note)(Note::Retrying(&text)),
                 None => return Outcome::failed(failure),
             }
         }
