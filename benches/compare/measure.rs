@@ -84,13 +84,11 @@ fn sample(client: u32, far: &FarSide, ended: &AtomicBool) -> (u64, u64) {
 
 /// Reads "sent N bytes  received N bytes" out of a summary.
 fn wire_bytes(text: &str) -> u64 {
-    let line = text
-        .lines()
-        .find(|line| line.trim_start().starts_with("sent "))
-        .unwrap_or_default();
+    let is_meant = |line: &&str| line.starts_with("sent ") && line.contains(" bytes  received ");
+    let line = text.lines().find(is_meant).unwrap();
     let words: Vec<_> = line.split_whitespace().collect();
     let numbers = words.windows(2).filter(|pair| pair[1] == "bytes");
     numbers
-        .map(|pair| pair[0].replace([',', '.'], "").parse::<u64>().unwrap_or(0))
+        .filter_map(|pair| pair[0].replace(',', "").parse::<u64>().ok())
         .sum()
 }

@@ -1,9 +1,12 @@
 //! How fast are the weak sum and the search on this machine?
 //!
-//! `cargo run --release -p delta --example search_speed [MIB]` prints gigabytes a second.
+//! `cargo run --release -p delta --example search_speed [MIB]` prints gigabytes a second. The last
+//! rows are a yardstick: `fast_rsync`, which speaks librsync's format and not rsync's.
 
 use std::hint::black_box;
 use std::time::Instant;
+
+use fast_rsync::{Signature, SignatureOptions};
 
 use delta::block_size::{Certainty, head};
 use delta::{
@@ -59,6 +62,28 @@ fn main() {
     report("insertion at the start", shifted.len(), || {
         search(&shifted, Some(&index_of_random))
     });
+    yardstick(&random, &shifted, &other);
+}
+
+/// What another implementation of the algorithm does with the same bytes and block length.
+fn yardstick(basis: &[u8], shifted: &[u8], other: &[u8]) {
+    let options = SignatureOptions {
+        block_size: 4096,
+        crypto_hash_size: 8,
+    };
+    let signature = Signature::calculate(basis, options);
+    let index = signature.index();
+    for (name, new) in [
+        ("equal", basis),
+        ("insertion", shifted),
+        ("no match", other),
+    ] {
+        let mut delta = Vec::new();
+        report(&format!("fast_rsync, {name}, 4 KiB"), new.len(), || {
+            delta.clear();
+            fast_rsync::diff(&index, new, &mut delta).is_ok()
+        });
+    }
 }
 
 fn search(new: &[u8], index: Option<&Index>) -> Outcome {

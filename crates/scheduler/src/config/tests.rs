@@ -49,7 +49,7 @@ fn the_example_is_read_as_it_is_meant() {
     assert_eq!(target.destination(job), b"ds918/nightly/");
     assert_eq!(config.jobs_of(target).count(), 1);
     let mut expected = Options::archive();
-    let words = "-HAX --numeric-ids --delete -x --mkpath --exclude=*.tmp --exclude=/photo/cache/ \
+    let words = "-HAX --numeric-ids --delete -x --exclude=*.tmp --exclude=/photo/cache/ \
         --exclude=@eaDir/ --exclude=#recycle/ --exclude=#snapshot/ --exclude=.repl/";
     let words: Vec<Vec<u8>> = words.split(' ').map(Into::into).collect();
     parse(&words, &mut expected).unwrap();
