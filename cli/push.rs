@@ -12,7 +12,7 @@ use clap::ArgMatches;
 use engine::Progress;
 use scheduler::config::{Config, DefaultExcludes, Target};
 use scheduler::history::{History, RunRecord};
-use scheduler::sync::{self, Surroundings, Task, Tellers, Way};
+use scheduler::sync::{self, Surroundings, Task, Tellers, Way, Wishes};
 use transport::Place;
 use wire::options::{Options, parse};
 
@@ -211,12 +211,10 @@ impl Request {
                 .filters
                 .extend(scheduler::config::default_excludes());
         }
-        let asked = |letters: &[&str]| {
-            self.words
-                .iter()
-                .any(|word| letters.iter().any(|letter| word == letter.as_bytes()))
+        task.wishes = Wishes {
+            acls: !self.asked(&["--acls", "-A"]),
+            xattrs: !self.asked(&["--xattrs", "-X"]),
         };
-        task.attributes_are_a_wish = !asked(&["--acls", "-A", "--xattrs", "-X"]);
         Ok(task)
     }
 
@@ -228,17 +226,18 @@ impl Request {
         Ok(())
     }
 
+    /// Tells whether one of rsync's words was given in one of its spellings.
+    fn asked(&self, spellings: &[&str]) -> bool {
+        let is_it = |word: &Vec<u8>| spellings.iter().any(|spelling| word == spelling.as_bytes());
+        self.words.iter().any(is_it)
+    }
+
     fn manner(&self, tasks: &[Task]) -> Manner {
         let options = tasks.first().map(|task| &task.options);
-        let asked = |letters: &[&str]| {
-            self.words
-                .iter()
-                .any(|word| letters.iter().any(|letter| word == letter.as_bytes()))
-        };
         Manner {
             verbose: options.map_or(0, |options| options.verbose),
             quiet: options.is_some_and(|options| options.quiet),
-            itemize: asked(&["--itemize-changes", "-i"]),
+            itemize: self.asked(&["--itemize-changes", "-i"]),
             preview: options.is_some_and(|options| options.dry_run),
             json: self.json,
         }

@@ -152,10 +152,11 @@ impl Human {
         }
         let mut lines = self.release();
         if let Some(summary) = &outcome.summary
-            && !self.manner.quiet {
-                let text = words::summary(summary, self.deleted, self.manner.preview);
-                lines.extend(text.into_iter().map(|line| (Channel::Out, line)));
-            }
+            && !self.manner.quiet
+        {
+            let text = words::summary(summary, self.deleted, self.manner.preview);
+            lines.extend(text.into_iter().map(|line| (Channel::Out, line)));
+        }
         if let Some(text) = words::incomplete(task, outcome) {
             lines.extend(err(text));
         }

@@ -179,7 +179,7 @@ fn very_verbose_says_which_block_size_was_chosen_and_why() {
     let told = run.stdout() + &run.stderr();
     assert!(
         told.lines()
-            .any(|line| line.contains("700") && line.contains("block")),
+            .any(|line| line.contains("block") && line.contains("1500 bytes")),
         "{told}"
     );
 }

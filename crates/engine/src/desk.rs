@@ -199,8 +199,17 @@ impl Desk {
     }
 
     /// Returns the next piece of a list, if it lies there already.
-    pub(crate) fn next_list(&self) -> Option<Step> {
-        self.take(&mut self.lock(), ListWish::Only)
+    pub(crate) fn next_list(&self) -> Option<Scanned> {
+        self.take_scanned(&mut self.lock())
+    }
+
+    fn take_scanned(&self, state: &mut State) -> Option<Scanned> {
+        let scanned = state.scanned.pop_front()?;
+        let (entries, bytes) = weight(&scanned);
+        state.waiting_entries -= entries;
+        state.waiting_list_bytes -= bytes;
+        self.for_scan.notify_one();
+        Some(scanned)
     }
 
     /// Waits, but not for ever, until the far side has closed the connection or it has failed;
@@ -226,14 +235,9 @@ impl Desk {
             ListWish::WhenIdle => idle,
             ListWish::No => false,
         };
-        if list_now
-            && let Some(scanned) = state.scanned.pop_front() {
-                let (entries, bytes) = weight(&scanned);
-                state.waiting_entries -= entries;
-                state.waiting_list_bytes -= bytes;
-                self.for_scan.notify_one();
-                return Some(Step::Scanned(scanned));
-            }
+        if list_now && let Some(scanned) = self.take_scanned(state) {
+            return Some(Step::Scanned(scanned));
+        }
         if wish == ListWish::Only {
             return None;
         }

@@ -83,10 +83,12 @@ fn read_all<R: Read>(
     let mut decoder = RequestDecoder::new(shape.dialect.protocol);
     let mut batch = VecDeque::new();
     loop {
-        if !batch.is_empty() && (batch.len() >= BATCH || reader.buffered()? == 0)
-            && let Err(SenderGone) = desk.submit(&mut batch) {
-                return Ok(());
-            }
+        if !batch.is_empty()
+            && (batch.len() >= BATCH || reader.buffered()? == 0)
+            && let Err(SenderGone) = desk.submit(&mut batch)
+        {
+            return Ok(());
+        }
         if reader.fill_buf().map_err(wire::Error::from)?.is_empty() {
             return Ok(());
         }

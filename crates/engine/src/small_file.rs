@@ -35,10 +35,11 @@ pub(crate) fn open(dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Ope
         // One byte more than the file has: a shorter answer means that its end was reached.
         let mut content = vec![0; usize::try_from(listed_size).unwrap_or(0) + 1];
         if let Ok(filled) = file.read(&mut content)
-            && filled < content.len() {
-                content.truncate(filled);
-                return Ok(Opened::Whole(content));
-            }
+            && filled < content.len()
+        {
+            content.truncate(filled);
+            return Ok(Opened::Whole(content));
+        }
         // It has grown, or it does not read like a file: begin again, as with a long one.
         file = dir.open_file(name)?;
     }

@@ -3,6 +3,9 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+/// The length of the longest keep-alive: an empty frame, or at protocol 29 an index with flags.
+const KEEP_ALIVE_BYTES: usize = 6;
+
 /// Counters and clock of one connection, to be looked at from any thread.
 #[derive(Debug)]
 pub struct Activity {
@@ -36,7 +39,7 @@ impl Activity {
         self.written_bytes.load(Relaxed)
     }
 
-    /// Returns how long nothing has gone out; what decides when a keep-alive is due.
+    /// Returns how long nothing but keep-alives has gone out.
     pub fn write_idle(&self) -> Duration {
         self.since(self.written_at.load(Relaxed))
     }
@@ -64,9 +67,13 @@ impl Activity {
         self.read_at.store(self.now(), Relaxed);
     }
 
+    /// Counts what went out. A keep-alive is no sign of life of the far side: when it has died,
+    /// the system still takes those few bytes from us.
     pub(crate) fn note_written(&self, bytes: usize) {
         self.written_bytes.fetch_add(bytes as u64, Relaxed);
-        self.written_at.store(self.now(), Relaxed);
+        if bytes > KEEP_ALIVE_BYTES {
+            self.written_at.store(self.now(), Relaxed);
+        }
     }
 
     fn now(&self) -> u64 {

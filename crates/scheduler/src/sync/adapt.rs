@@ -12,23 +12,15 @@ use super::task::Task;
 /// Changes the options so that another attempt may succeed, and says what is left out.
 pub(crate) fn adapt(task: &Task, options: &mut Options, failure: &Failure) -> Option<String> {
     let text = failure.what.to_lowercase();
-    if task.attributes_are_a_wish && (options.acls || options.xattrs > 0) {
-        if text.contains("requires protocol 30") {
-            options.acls = false;
-            options.xattrs = 0;
-            return Some(
-                "the far side's protocol is too old for ACLs and extended attributes: both are left out"
-                    .into(),
-            );
-        }
-        if options.acls && text.contains("acls are not supported") {
-            options.acls = false;
-            return Some("the far side cannot keep ACLs: they are left out".into());
-        }
-        if options.xattrs > 0 && text.contains("extended attributes are not supported") {
-            options.xattrs = 0;
-            return Some("the far side cannot keep extended attributes: they are left out".into());
-        }
+    let acls = options.acls && task.wishes.acls;
+    let xattrs = options.xattrs > 0 && task.wishes.xattrs;
+    if acls && is_without(&text, "acls") {
+        options.acls = false;
+        return Some("the far side cannot keep ACLs: they are left out".into());
+    }
+    if xattrs && (is_without(&text, "extended attributes") || is_without(&text, "xattrs")) {
+        options.xattrs = 0;
+        return Some("the far side cannot keep extended attributes: they are left out".into());
     }
     let path_is_missing = text.contains("mkdir") && text.contains("no such file or directory");
     if task.makes_path && !options.mkpath && path_is_missing {
@@ -36,4 +28,10 @@ pub(crate) fn adapt(task: &Task, options: &mut Options, failure: &Failure) -> Op
         return Some("the destination path is not there yet: it is made".into());
     }
     None
+}
+
+/// Either the far side was built without them, or the protocol is too old to carry them.
+fn is_without(text: &str, attributes: &str) -> bool {
+    text.contains(&format!("{attributes} are not supported"))
+        || text.contains(&format!("--{attributes} requires protocol"))
 }

@@ -96,7 +96,7 @@ fn divided(options: &Options, look: &QuickLook, why: String) -> Vec<Pass> {
 mod tests {
     use super::*;
     use crate::history::RunRecord;
-    use crate::sync::task::Way;
+    use crate::sync::task::{Way, Wishes};
 
     fn task(last_run: Option<RunRecord>) -> Task {
         Task {
@@ -107,7 +107,10 @@ mod tests {
                 place: transport::Place::Local(Vec::new()),
                 ssh: Default::default(),
             },
-            attributes_are_a_wish: true,
+            wishes: Wishes {
+                acls: true,
+                xattrs: true,
+            },
             makes_path: true,
             last_run,
         }

@@ -48,8 +48,10 @@ impl Failure {
                 hint: hint_of(stopped),
             };
         }
-        let own = error.exit_code();
-        let code = ending.merge(own);
+        if is_ours(error) {
+            return Self::local(error.exit_code(), error);
+        }
+        let code = ending.merge(error.exit_code());
         let far_code = match (error, &ending.end) {
             (engine::Error::FarExit(code), _) | (_, FarEnd::Exited(code)) => Some(*code),
             _ => None,
@@ -67,10 +69,33 @@ impl Failure {
             None => Self {
                 code,
                 what: format!("{peer}: {error}"),
-                hint: None,
+                hint: is_loss(error).then(|| LOSS_HINT.to_owned()),
             },
         }
     }
+}
+
+/// What is there stays: every file is complete or not there.
+const LOSS_HINT: &str =
+    "what has arrived is kept; run it again, and look into the far side's log if it happens twice";
+
+/// We gave up, and the far side's end is only what follows from that.
+fn is_ours(error: &engine::Error) -> bool {
+    matches!(
+        error,
+        engine::Error::NeedsProtocol { .. }
+            | engine::Error::Filter(_)
+            | engine::Error::Codec(_)
+            | engine::Error::Tree(_)
+            | engine::Error::NothingToSend
+    )
+}
+
+fn is_loss(error: &engine::Error) -> bool {
+    matches!(
+        error,
+        engine::Error::Send(_) | engine::Error::Wire(wire::Error::Closed | wire::Error::Io(_))
+    )
 }
 
 fn hint_of(stopped: Option<Reason>) -> Option<String> {
@@ -89,7 +114,5 @@ fn last_text(stderr: &str, texts: &[String]) -> Option<String> {
         .flat_map(|text| text.lines())
         .chain(stderr.lines());
     let telling = |line: &&str| !line.is_empty() && !line.starts_with("rsync error:");
-    lines
-        .map(str::trim).rfind(telling)
-        .map(str::to_owned)
+    lines.map(str::trim).rfind(telling).map(str::to_owned)
 }

@@ -9,4 +9,4 @@ mod task;
 
 pub use failure::Failure;
 pub use session::{Note, Outcome, Tellers, census, run};
-pub use task::{Surroundings, Task, Way};
+pub use task::{Surroundings, Task, Way, Wishes};

@@ -19,8 +19,8 @@ pub struct Task {
     pub sources: Vec<PathBuf>,
     /// Where it goes.
     pub way: Way,
-    /// Whether ACLs and extended attributes may be left out where the far side has none.
-    pub attributes_are_a_wish: bool,
+    /// What may be left out where the far side has no such thing.
+    pub wishes: Wishes,
     /// Whether missing directories of the destination path are made.
     pub makes_path: bool,
     /// The job's last complete run.
@@ -40,7 +40,10 @@ impl Task {
             options,
             sources,
             way,
-            attributes_are_a_wish: true,
+            wishes: Wishes {
+                acls: true,
+                xattrs: true,
+            },
             makes_path: false,
             last_run: None,
         }
@@ -61,11 +64,23 @@ impl Task {
             options,
             sources: job.sources.clone(),
             way: Way::to(target, target.destination(job)),
-            attributes_are_a_wish: !job.attributes.named,
+            wishes: Wishes {
+                acls: !job.attributes.named,
+                xattrs: !job.attributes.named,
+            },
             makes_path: true,
             last_run: None,
         }
     }
+}
+
+/// Attributes that were not asked for by name: they are kept where the far side can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wishes {
+    /// Access control lists.
+    pub acls: bool,
+    /// Extended attributes.
+    pub xattrs: bool,
 }
 
 /// A way to the far side and the path there.
@@ -103,9 +118,17 @@ impl std::fmt::Display for Way {
             Place::Local(path) => f.write_str(&text(path)),
             Place::Shell { host, path, .. } => write!(f, "{host}:{}", text(path)),
             Place::Daemon {
-                host, module, path, ..
+                host,
+                port,
+                module,
+                path,
+                ..
             } => {
-                write!(f, "{host}::{}/{}", text(module), text(path))
+                let (module, path) = (text(module), text(path));
+                match port {
+                    Some(port) => write!(f, "rsync://{host}:{port}/{module}/{path}"),
+                    None => write!(f, "{host}::{module}/{path}"),
+                }
             }
             _ => f.write_str("the far side"),
         }

@@ -4,33 +4,28 @@
 //! index. With incremental recursion each directory is a list of its own, parents before
 //! children, depth first; without it all of them make one list.
 
-use std::sync::Arc;
+mod entries;
+mod filtering;
+
 use std::sync::atomic::Ordering::Relaxed;
 
-use filter::{ActiveFilter, Verdict};
+use filter::ActiveFilter;
 use tree::{Dir, Kind, Listed, Listing, Stat};
 use wire::flist::order::compare_siblings;
-use wire::flist::{DirMark, FileEntry, FlistEncoder};
+use wire::flist::{DirMark, FlistEncoder};
 use wire::options::ChmodRules;
-use wire::xattr::XattrSet;
 
-use crate::attributes::{self, AttributeReader, Attributes};
-use crate::desk::{Desk, ListPart, Scanned, SenderGone};
+use crate::attributes::{AttributeReader, Attributes};
+use crate::desk::{Desk, Scanned, SenderGone};
 use crate::digests::Digests;
-use crate::event::{Event, Gravity, Monitor, Problem};
+use crate::event::{Gravity, Monitor};
 use crate::list::SentList;
 use crate::progress::Progress;
-use crate::sources::{Source, Sources};
-use crate::summary::{Counts, LARGE_FILE};
+use crate::sources::Sources;
+use crate::summary::Counts;
 
-/// Encoded bytes after which a piece of a list is handed over.
-const PART_BYTES: usize = 64 << 10;
 /// The longest path that fits the wire.
 const MAX_PATH: usize = 4_095;
-/// The io-error bit for anything unreadable; the far side then deletes nothing.
-const IO_ERROR_GENERAL: i32 = 1;
-/// The io-error bit for what vanished.
-const IO_ERROR_VANISHED: i32 = 2;
 
 /// What of the session's options the scan needs.
 #[derive(Clone, Debug)]
@@ -175,37 +170,6 @@ impl Scan<'_> {
         self.emit_listing(&mut all, &dirs, Vec::new(), true)
     }
 
-    /// Has the filter begin anew for the names of one source.
-    fn turn_filter_to(&mut self, source: &Source, dir: &Dir) {
-        if self.walk.filter_source == Some(source.root) {
-            return;
-        }
-        self.leave_filter(0);
-        self.filter.set_base(&source.base);
-        self.walk.filter_source = Some(source.root);
-        // The directory that a source is named in is not part of the transfer.
-        if source.name == b"." {
-            self.enter_filter(b"", dir);
-        }
-    }
-
-    fn leave_filter(&mut self, depth: usize) {
-        while self.walk.filter_depth > depth {
-            self.filter.leave_dir();
-            self.walk.filter_depth -= 1;
-        }
-    }
-
-    /// Writes the entry `.` of a source that ends in a slash.
-    fn emit_dot(&mut self, stat: &Stat, dir: &Dir, root: u16) -> Result<(), SenderGone> {
-        self.walk.next_dir += 1;
-        self.walk.path.clear();
-        self.walk.path.push(b'.');
-        self.walk.list.enter(root, b"");
-        let attributes = self.attributes(dir, b".", stat).unwrap_or_default();
-        self.emit(b".", stat, DirMark::Top, &attributes, None)
-    }
-
     /// Lists one directory. Without incremental recursion its own entry comes first.
     fn directory(&mut self, pending: Pending) -> Result<(), SenderGone> {
         self.back_to_parent(&pending);
@@ -236,41 +200,6 @@ impl Scan<'_> {
             self.end_list()?;
         }
         Ok(())
-    }
-
-    /// Writes the entries of a directory that was found in its parent's listing.
-    fn emit_found_earlier(&mut self, pending: &Pending) -> Result<(), SenderGone> {
-        let (parent, name) = split_path(&pending.path);
-        for place in &pending.places {
-            self.walk.path.clear();
-            self.walk.path.extend_from_slice(&pending.path);
-            self.walk.list.enter(place.root, parent);
-            self.emit(name, &place.stat, place.mark, &place.attributes, None)?;
-        }
-        Ok(())
-    }
-
-    /// Brings the filter to where it was when the directory was found.
-    fn back_to_parent(&mut self, pending: &Pending) {
-        let sources = self.sources;
-        let root = pending.places[0].root;
-        if self.filters && self.walk.filter_source != Some(root) {
-            let source = sources.given().iter().find(|source| source.root == root);
-            let dir = sources.roots()[usize::from(root)].open_dir(b".");
-            if let (Some(source), Ok(dir)) = (source, dir) {
-                self.turn_filter_to(source, &dir);
-            }
-        }
-        self.leave_filter(pending.depth);
-    }
-
-    fn enter_filter(&mut self, path: &[u8], dir: &Dir) {
-        self.walk.filter_depth += 1;
-        let mut read = |name: &[u8]| attributes::read_merge_file(dir, name);
-        if let Err(error) = self.filter.enter_dir(path, &mut read) {
-            let text = error.to_string();
-            self.report(dir, b"", text, Gravity::Error);
-        }
     }
 
     fn read_names(&mut self, dir: &Dir, listing: &mut Listing, place: u16) {
@@ -322,23 +251,6 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn keep_wanted(&mut self, listing: &mut Listing, parent: &[u8]) {
-        let Self {
-            filter,
-            walk,
-            rules,
-            ..
-        } = self;
-        if !self.filters && rules.recurse {
-            return;
-        }
-        listing.retain(|listed| {
-            set_path(&mut walk.path, parent, listed.name);
-            let is_dir = listed.kind == Kind::Dir;
-            filter.check(&walk.path, is_dir) == Verdict::Include && (rules.recurse || !is_dir)
-        });
-    }
-
     /// Reads what is to be known of one name; `None` when it cannot be sent, which is reported.
     fn look_at(
         &mut self,
@@ -364,11 +276,13 @@ impl Scan<'_> {
             self.report(dir, listed.name, text, Gravity::Vanished);
             return None;
         }
-        if stat.kind() == Kind::Symlink && self.rules.links
-            && let Err(error) = dir.read_link(listed.name, &mut self.walk.target) {
-                self.problem(&error);
-                return None;
-            }
+        if stat.kind() == Kind::Symlink
+            && self.rules.links
+            && let Err(error) = dir.read_link(listed.name, &mut self.walk.target)
+        {
+            self.problem(&error);
+            return None;
+        }
         let attributes = self.attributes(dir, listed.name, &stat)?;
         Some((stat, attributes))
     }
@@ -424,148 +338,6 @@ impl Scan<'_> {
             }
         }
     }
-
-    /// Writes the entry whose path is in `walk.path`.
-    fn emit(
-        &mut self,
-        name: &[u8],
-        stat: &Stat,
-        dir_mark: DirMark,
-        attributes: &Attributes,
-        checksum: Option<&[u8]>,
-    ) -> Result<(), SenderGone> {
-        let kind = stat.kind();
-        let size = match kind {
-            Kind::Device | Kind::Special | Kind::Unknown => 0,
-            Kind::Regular | Kind::Dir | Kind::Symlink => stat.size,
-        };
-        let linked = self.rules.hard_links && kind != Kind::Dir && stat.links > 1;
-        let walk = &mut self.walk;
-        let entry = FileEntry {
-            name: &walk.path,
-            mode: self.rules.mode(stat.mode),
-            size,
-            mtime: stat.mtime,
-            mtime_nsec: stat.mtime_nsec,
-            atime: stat.atime,
-            uid: stat.uid,
-            gid: stat.gid,
-            rdev: (kind == Kind::Device).then_some(stat.rdev),
-            link_target: (kind == Kind::Symlink).then_some(walk.target.as_slice()),
-            hard_link: linked.then_some((stat.dev, stat.ino)),
-            checksum,
-            dir_mark,
-            access_acl: attributes.access_acl.as_ref(),
-            default_acl: attributes.default_acl.as_ref(),
-            xattrs: attributes.xattrs.as_ref(),
-        };
-        self.encoder.entry(&mut walk.bytes, &entry);
-        walk.list.push(name, kind, size);
-        if let Some(names) = attributes.xattrs.as_ref().and_then(XattrSet::requestable) {
-            walk.list.keep_long_values(Arc::clone(names));
-        }
-        walk.totals.count(kind, size);
-        self.progress.scanned_files.fetch_add(1, Relaxed);
-        if kind == Kind::Regular {
-            self.progress.scanned_bytes.fetch_add(size, Relaxed);
-        }
-        if walk.bytes.len() < PART_BYTES {
-            return Ok(());
-        }
-        let bytes = std::mem::take(&mut walk.bytes);
-        let dir = walk.list_dir.take();
-        self.desk.offer(Scanned::Part(ListPart {
-            dir,
-            bytes,
-            list: None,
-            io_error: 0,
-        }))
-    }
-
-    fn begin_list(&mut self, ndx_start: i32, dir: Option<i32>) {
-        self.walk.list = SentList::new(ndx_start);
-        self.walk.list_dir = dir;
-        self.encoder.begin_list(ndx_start);
-    }
-
-    /// Ends the list with all io-error bits that the far side has not been told of.
-    fn end_list(&mut self) -> Result<(), SenderGone> {
-        let walk = &mut self.walk;
-        let news = if walk.io_error == walk.told_io_error {
-            0
-        } else {
-            walk.io_error
-        };
-        walk.told_io_error = walk.io_error;
-        let told = if self.rules.ignore_errors { 0 } else { news };
-        self.encoder.end_list(&mut walk.bytes, told);
-        let next = SentList::new(walk.list.ndx_end());
-        let list = std::mem::replace(&mut walk.list, next);
-        let bytes = std::mem::take(&mut walk.bytes);
-        let dir = walk.list_dir.take();
-        let io_error = if self.encoder.carries_io_error() {
-            0
-        } else {
-            told
-        };
-        self.desk.offer(Scanned::Part(ListPart {
-            dir,
-            bytes,
-            list: Some(list),
-            io_error,
-        }))
-    }
-
-    fn problem(&mut self, error: &tree::Error) {
-        let gravity = if error.is_not_found() {
-            Gravity::Vanished
-        } else {
-            Gravity::Error
-        };
-        self.note(gravity);
-        let problem = Problem {
-            path: error.path().to_owned(),
-            text: error.to_string(),
-            gravity,
-        };
-        (self.monitor)(Event::Problem(problem));
-    }
-
-    fn report(&mut self, dir: &Dir, name: &[u8], text: String, gravity: Gravity) {
-        self.note(gravity);
-        (self.monitor)(Event::Problem(Problem {
-            path: dir.path_of(name),
-            text,
-            gravity,
-        }));
-    }
-
-    fn note(&mut self, gravity: Gravity) {
-        match gravity {
-            Gravity::Warning => {}
-            Gravity::Vanished => {
-                self.walk.io_error |= IO_ERROR_VANISHED;
-                self.walk.totals.vanished += 1;
-            }
-            Gravity::Error => {
-                self.walk.io_error |= IO_ERROR_GENERAL;
-                self.walk.totals.errors += 1;
-            }
-        }
-    }
-}
-
-impl ScanTotals {
-    fn count(&mut self, kind: Kind, size: u64) {
-        self.files.add(kind);
-        if matches!(kind, Kind::Regular | Kind::Symlink) {
-            self.total_size += size;
-        }
-        if kind == Kind::Regular {
-            self.large_files += u64::from(size >= LARGE_FILE);
-            self.largest = self.largest.max(size);
-        }
-    }
 }
 
 fn set_path(path: &mut Vec<u8>, parent: &[u8], name: &[u8]) {
@@ -575,11 +347,4 @@ fn set_path(path: &mut Vec<u8>, parent: &[u8], name: &[u8]) {
         path.push(b'/');
     }
     path.extend_from_slice(name);
-}
-
-fn split_path(path: &[u8]) -> (&[u8], &[u8]) {
-    match path.iter().rposition(|byte| *byte == b'/') {
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (b"", path),
-    }
 }

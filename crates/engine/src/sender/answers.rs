@@ -1,0 +1,290 @@
+//! How one request is answered: with a report, with content, or with the word that none comes.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use tree::Kind;
+use wire::item::{Request, iflags};
+use wire::mux::tag;
+use wire::xattr::check_wanted;
+
+use super::{Sender, unknown};
+use crate::attributes::put_values;
+use crate::content::Sent;
+use crate::error::{Error, Result};
+use crate::event::{Event, Gravity, Item, Problem};
+use crate::inbox::{Basis, Incoming, ItemRequest};
+use crate::list::{Place, SentList};
+use crate::small_file::{self, Opened, SMALL_FILE};
+
+/// Requests that must wait before reading ahead is thought of.
+const MIN_WAITING: usize = 4;
+/// Files that take longer than this to read, on average, come from a disk and not from memory.
+const SLOW_READ: Duration = Duration::from_millis(1);
+
+impl<W: Write> Sender<'_, W> {
+    pub(super) fn item(&mut self, asked: ItemRequest) -> Result<()> {
+        let ndx = asked.request.ndx;
+        let list = self
+            .state
+            .lists
+            .find(ndx)
+            .map(Arc::clone)
+            .ok_or_else(|| unknown(ndx))?;
+        self.state.ndx_reached = self.state.ndx_reached.max(list.ndx_end());
+        self.passed(&list, ndx);
+        self.dispatch(asked, &list)?;
+        self.progress.current_bytes.store(0, Relaxed);
+        self.passed(&list, ndx + 1);
+        Ok(())
+    }
+
+    fn dispatch(&mut self, mut asked: ItemRequest, list: &SentList) -> Result<()> {
+        let ndx = asked.request.ndx;
+        let wants_content = asked.request.iflags & iflags::TRANSFER != 0;
+        let Some(place) = list.place(ndx) else {
+            if wants_content || !self.rules.incremental {
+                return Err(unknown(ndx));
+            }
+            return self.report(&asked, list, &directory_of(list), list.dir_path());
+        };
+        if !wants_content {
+            return self.report(&asked, list, &place, &place.path());
+        }
+        if place.kind != Kind::Regular || self.state.phase >= 2 {
+            return Err(Error::Wire(wire::Error::Protocol(format!(
+                "it asks for the content of index {ndx}, which is none that can be sent now"
+            ))));
+        }
+        match asked.basis.take() {
+            None => self.report(&asked, list, &place, &place.path()),
+            Some(basis) => self.transfer(&asked, *basis, list, &place),
+        }
+    }
+
+    /// Repeats a request that needs no content; a preview is nothing but that.
+    fn report(
+        &mut self,
+        asked: &ItemRequest,
+        list: &SentList,
+        place: &Place<'_>,
+        path: &[u8],
+    ) -> Result<()> {
+        self.put_head(&asked.request)?;
+        self.put_values(asked, list, place)?;
+        if asked.request.iflags & iflags::TRANSFER != 0 {
+            self.state.summary.transferred += 1;
+            self.state.summary.transferred_size += place.size;
+        }
+        self.tell(&asked.request, place, path);
+        Ok(())
+    }
+
+    fn put_values(
+        &mut self,
+        asked: &ItemRequest,
+        list: &SentList,
+        place: &Place<'_>,
+    ) -> Result<()> {
+        let Some(wanted) = &asked.wanted_values else {
+            return Ok(());
+        };
+        let names = list.long_values(asked.request.ndx);
+        check_wanted(wanted, names)?;
+        let dir = self.state.dirs.open(self.roots, place.root, place.dir).ok();
+        self.state.record.clear();
+        put_values(
+            &mut self.state.record,
+            dir.as_deref(),
+            place.name,
+            names,
+            wanted,
+        );
+        Ok(self.out.data(&self.state.record)?)
+    }
+
+    fn tell(&mut self, request: &Request, place: &Place<'_>, path: &[u8]) {
+        let flags = request.iflags;
+        if flags & iflags::IS_NEW != 0 {
+            self.state.summary.created.add(place.kind);
+        }
+        let leader = request
+            .xname
+            .as_deref()
+            .filter(|_| request.iflags & iflags::LOCAL_CHANGE != 0);
+        let (kind, size) = (place.kind, place.size);
+        let name = if path.is_empty() { b"." } else { path };
+        (self.monitor)(Event::Item(Item {
+            name,
+            iflags: flags,
+            kind,
+            leader,
+            size,
+        }));
+    }
+
+    /// Sends the content of one file.
+    fn transfer(
+        &mut self,
+        asked: &ItemRequest,
+        basis: Basis,
+        list: &SentList,
+        place: &Place<'_>,
+    ) -> Result<()> {
+        let path = place.path();
+        self.progress.begin_file(&path);
+        let opened = match self.open(asked.request.ndx, place) {
+            Ok(opened) => opened,
+            Err(error) => return self.cannot_send(asked.request.ndx, &error),
+        };
+        if self.content.is_shorter_than_kept(&opened, &basis) {
+            let text = "is shorter than what the far side has of it: not appended".to_owned();
+            self.warn(place, text);
+            return self.no_send(asked.request.ndx);
+        }
+        self.put_head(&asked.request)?;
+        self.put_values(asked, list, place)?;
+        self.state.record.clear();
+        basis.head.put(&mut self.state.record);
+        self.out.data(&self.state.record)?;
+        let kind = asked.request.basis_type;
+        let sent = self
+            .content
+            .send(&mut self.out, &path, opened, basis, kind, self.progress)?;
+        self.count(&sent, place);
+        self.tell(&asked.request, place, &path);
+        Ok(())
+    }
+
+    fn count(&mut self, sent: &Sent, place: &Place<'_>) {
+        let summary = &mut self.state.summary;
+        summary.transferred += 1;
+        summary.transferred_size += sent.size;
+        summary.literal_bytes += sent.literal_bytes;
+        summary.matched_bytes += sent.matched_bytes;
+        self.progress.sent_files.fetch_add(1, Relaxed);
+        self.progress
+            .sent_bytes
+            .store(self.out.bytes_written(), Relaxed);
+        if let Some(text) = &sent.damage {
+            self.problem(place, text.clone(), Gravity::Error);
+        }
+    }
+
+    fn open(&mut self, ndx: i32, place: &Place<'_>) -> tree::Result<Opened> {
+        if let Some(opened) = self.state.read_ahead.take(ndx) {
+            return opened;
+        }
+        let dir = self.state.dirs.open(self.roots, place.root, place.dir)?;
+        let begin = Instant::now();
+        let opened = small_file::open(&dir, place.name, place.size);
+        self.state.reading_time = (self.state.reading_time * 7 + begin.elapsed()) / 8;
+        opened
+    }
+
+    /// Has small files read that are asked for next, where the disk makes us wait.
+    pub(super) fn read_ahead(&mut self, waiting: &VecDeque<Incoming>) {
+        let state = &mut self.state;
+        if state.reading_time < SLOW_READ || waiting.len() < MIN_WAITING {
+            return;
+        }
+        for incoming in waiting.iter().skip(state.considered) {
+            if !state.read_ahead.has_room() {
+                return;
+            }
+            state.considered += 1;
+            let Incoming::Item(ItemRequest {
+                request,
+                basis: Some(_),
+                ..
+            }) = incoming
+            else {
+                continue;
+            };
+            let Some(list) = state.lists.find(request.ndx) else {
+                continue;
+            };
+            let Some(place) = list.place(request.ndx) else {
+                continue;
+            };
+            if place.kind != Kind::Regular || place.size > SMALL_FILE {
+                continue;
+            }
+            if let Ok(dir) = state.dirs.open(self.roots, place.root, place.dir) {
+                state
+                    .read_ahead
+                    .plan(request.ndx, dir, place.name, place.size);
+            }
+        }
+    }
+
+    fn cannot_send(&mut self, ndx: i32, error: &tree::Error) -> Result<()> {
+        let gravity = if error.is_not_found() {
+            Gravity::Vanished
+        } else {
+            Gravity::Error
+        };
+        let text = match gravity {
+            Gravity::Vanished => "file has vanished".to_owned(),
+            Gravity::Warning | Gravity::Error => error.to_string(),
+        };
+        self.note(gravity);
+        let path = error.path().to_owned();
+        (self.monitor)(Event::Problem(Problem {
+            path,
+            text,
+            gravity,
+        }));
+        self.no_send(ndx)
+    }
+
+    /// Tells the far side not to wait for a file; old ones notice by the next index.
+    fn no_send(&mut self, ndx: i32) -> Result<()> {
+        if self.rules.protocol >= 30 {
+            self.out.message(tag::NO_SEND, &ndx.to_le_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn warn(&self, place: &Place<'_>, text: String) {
+        let path = self.roots[usize::from(place.root)].path_of(&place.path());
+        (self.monitor)(Event::Problem(Problem {
+            path,
+            text,
+            gravity: Gravity::Warning,
+        }));
+    }
+
+    fn problem(&mut self, place: &Place<'_>, text: String, gravity: Gravity) {
+        self.note(gravity);
+        let path = self.roots[usize::from(place.root)].path_of(&place.path());
+        (self.monitor)(Event::Problem(Problem {
+            path,
+            text,
+            gravity,
+        }));
+    }
+
+    fn note(&mut self, gravity: Gravity) {
+        self.state.summary.note(gravity);
+        self.state.io_error |= match gravity {
+            Gravity::Warning => 0,
+            Gravity::Vanished => 2,
+            Gravity::Error => 1,
+        };
+    }
+}
+
+/// The directory that a list is the content of, as far as a report needs it.
+fn directory_of(list: &SentList) -> Place<'_> {
+    Place {
+        root: list.root(),
+        dir: list.dir_path(),
+        name: b".",
+        kind: Kind::Dir,
+        size: 0,
+    }
+}

@@ -1,0 +1,289 @@
+//! How the far side's requests are answered: the thread that writes the connection.
+//!
+//! One loop: file lists go out while the far side should have more to look at, requests are
+//! answered in their order, and the phases end one after the other
+//! (docs/protocol/transfer.md, "Phases").
+
+mod answers;
+mod lists;
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use tree::Root;
+use wire::item::{Request, iflags, put_reply_head};
+use wire::mux::{MuxWriter, tag};
+use wire::ndx::{NDX_DONE, NdxEncoder};
+
+use crate::content::Content;
+use crate::desk::{Desk, Step};
+use crate::dirs::OpenDirs;
+use crate::error::{Error, Result};
+use crate::event::Monitor;
+use crate::inbox::Incoming;
+use crate::list::LiveLists;
+use crate::progress::Progress;
+use crate::read_ahead::ReadAhead;
+use crate::summary::{Counts, Summary};
+
+/// What of the session decides how requests are answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerRules {
+    pub(crate) protocol: u32,
+    pub(crate) incremental: bool,
+    /// Half of the time limit: how long the far side may hear nothing.
+    pub(crate) keep_alive: Option<Duration>,
+}
+
+/// The sending end of a push.
+pub(crate) struct Sender<'a, W: Write> {
+    pub(crate) out: MuxWriter<W>,
+    pub(crate) rules: AnswerRules,
+    pub(crate) content: Content<'a>,
+    pub(crate) roots: &'a [Root],
+    pub(crate) desk: &'a Desk,
+    pub(crate) monitor: Monitor<'a>,
+    pub(crate) progress: &'a Progress,
+    state: State,
+}
+
+/// What changes from step to step.
+#[derive(Debug)]
+struct State {
+    ndx: NdxEncoder,
+    record: Vec<u8>,
+    lists: LiveLists,
+    dirs: OpenDirs,
+    read_ahead: ReadAhead,
+    /// Requests at the front of the queue that reading ahead was thought of for.
+    considered: usize,
+    /// How long it took to open and read the last small files, on average.
+    reading_time: Duration,
+    /// The list that is being written has more pieces.
+    in_list: bool,
+    lists_done: bool,
+    /// The index behind the last entry that was sent.
+    ndx_sent: i32,
+    /// The index behind the list that was asked of last.
+    ndx_reached: i32,
+    /// The index behind the last entry that counts as passed.
+    ndx_passed: i32,
+    phase: u32,
+    io_error: i32,
+    summary: Summary,
+}
+
+impl<'a, W: Write> Sender<'a, W> {
+    /// Prepares to answer; nothing is written yet.
+    pub(crate) fn new(
+        out: MuxWriter<W>,
+        rules: AnswerRules,
+        content: Content<'a>,
+        roots: &'a [Root],
+        desk: &'a Desk,
+        (monitor, progress): (Monitor<'a>, &'a Progress),
+    ) -> Self {
+        let state = State {
+            ndx: NdxEncoder::new(rules.protocol),
+            record: Vec::new(),
+            lists: LiveLists::default(),
+            dirs: OpenDirs::default(),
+            read_ahead: ReadAhead::default(),
+            considered: 0,
+            reading_time: Duration::ZERO,
+            in_list: false,
+            lists_done: false,
+            ndx_sent: 0,
+            ndx_reached: 0,
+            ndx_passed: 0,
+            phase: 0,
+            io_error: 0,
+            summary: Summary::default(),
+        };
+        Self {
+            out,
+            rules,
+            content,
+            roots,
+            desk,
+            monitor,
+            progress,
+            state,
+        }
+    }
+
+    /// Sends the lists, answers every request, and says goodbye.
+    pub(crate) fn run(&mut self) -> Result<Summary> {
+        let mut waiting = VecDeque::new();
+        loop {
+            while let Some(scanned) = self.list_that_is_due() {
+                self.scanned(scanned)?;
+            }
+            if !self.state.in_list
+                && let Some(incoming) = waiting.pop_front()
+            {
+                self.state.considered = self.state.considered.saturating_sub(1);
+                if !self.answer(incoming)? {
+                    break;
+                }
+                self.read_ahead(&waiting);
+                continue;
+            }
+            match self.wait()? {
+                Step::Scanned(scanned) => self.scanned(scanned)?,
+                Step::Requests(requests) => waiting = requests,
+                Step::Quiet => self.keep_alive()?,
+                Step::InboxEnded(end) => return Err(end.err().unwrap_or_else(closed)),
+            }
+        }
+        self.leave(waiting)?;
+        self.state.summary.sent_bytes = self.out.bytes_written();
+        Ok(self.state.summary.clone())
+    }
+
+    /// Tells the far side why nothing more comes, where it may still listen.
+    pub(crate) fn give_up(&mut self, error: &Error) {
+        let far_side_is_gone = match error {
+            Error::Send(_) | Error::FarExit(_) => true,
+            Error::Wire(error) => matches!(error, wire::Error::Closed | wire::Error::Io(_)),
+            _ => false,
+        };
+        if self.rules.protocol >= 31 && !far_side_is_gone {
+            // The connection ends in any case; a failure to say why changes nothing.
+            let code = error.exit_code().to_le_bytes();
+            let _ = self
+                .out
+                .message(tag::ERROR_EXIT, &code)
+                .and_then(|()| self.out.flush());
+        }
+    }
+
+    /// Waits for work, after everything written so far is on its way.
+    fn wait(&mut self) -> Result<Step> {
+        if let Some(step) = self.desk.next_ready(self.wish()) {
+            return Ok(step);
+        }
+        self.out.flush()?;
+        self.progress
+            .sent_bytes
+            .store(self.out.bytes_written(), Relaxed);
+        Ok(self.desk.next(self.wish(), self.rules.keep_alive))
+    }
+
+    fn keep_alive(&mut self) -> Result<()> {
+        if self.rules.protocol >= 30 {
+            return Ok(self.out.keep_alive()?);
+        }
+        // Old peers take an index behind the list, with a flag that means nothing else.
+        if !self.state.in_list && self.state.phase == 0 && self.state.ndx_sent > 0 {
+            self.state.record.clear();
+            let keep_alive = Request {
+                ndx: self.state.ndx_sent,
+                iflags: iflags::IS_NEW,
+                basis_type: None,
+                xname: None,
+            };
+            self.put_head(&keep_alive)?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn put_ndx(&mut self, ndx: i32) -> Result<()> {
+        self.state.record.clear();
+        self.state.ndx.put(&mut self.state.record, ndx);
+        Ok(self.out.data(&self.state.record)?)
+    }
+
+    fn put_head(&mut self, request: &Request) -> Result<()> {
+        let State { record, ndx, .. } = &mut self.state;
+        record.clear();
+        put_reply_head(record, ndx, request)?;
+        Ok(self.out.data(record)?)
+    }
+
+    /// Answers one step of the far side; false when it has come to the end.
+    fn answer(&mut self, incoming: Incoming) -> Result<bool> {
+        match incoming {
+            Incoming::Done => return self.phase_done(),
+            Incoming::Item(request) => self.item(request)?,
+            Incoming::KeepAlive => self.keep_alive()?,
+            Incoming::DeletionStats(stats) => self.deletion_stats(stats),
+        }
+        Ok(true)
+    }
+
+    fn phase_done(&mut self) -> Result<bool> {
+        if self.rules.incremental
+            && let Some(retired) = self.state.lists.retire_oldest()
+        {
+            self.passed(&retired, retired.ndx_end());
+            if !self.state.lists.is_empty() {
+                self.put_ndx(NDX_DONE)?;
+                return Ok(true);
+            }
+        }
+        self.state.phase += 1;
+        if self.state.phase > 2 {
+            return Ok(false);
+        }
+        self.put_ndx(NDX_DONE)?;
+        Ok(true)
+    }
+
+    fn deletion_stats(&mut self, [regular, dirs, links, devices, specials]: [u32; 5]) {
+        let [regular, dirs, links, devices, specials] =
+            [regular, dirs, links, devices, specials].map(u64::from);
+        let counts = Counts {
+            regular,
+            dirs,
+            links,
+            devices,
+            specials,
+        };
+        self.state.summary.deleted = Some(counts);
+    }
+
+    /// Ends the session (docs/protocol/transfer.md, "Goodbye").
+    fn leave(&mut self, mut waiting: VecDeque<Incoming>) -> Result<()> {
+        if self.state.io_error != 0 && self.rules.protocol >= 30 {
+            self.out
+                .message(tag::IO_ERROR, &self.state.io_error.to_le_bytes())?;
+        }
+        self.put_ndx(NDX_DONE)?;
+        self.await_done(&mut waiting)?;
+        if self.rules.protocol >= 31 {
+            self.put_ndx(NDX_DONE)?;
+            self.await_done(&mut waiting)?;
+        }
+        Ok(self.out.flush()?)
+    }
+
+    fn await_done(&mut self, waiting: &mut VecDeque<Incoming>) -> Result<()> {
+        loop {
+            match waiting.pop_front() {
+                Some(Incoming::Done) => return Ok(()),
+                Some(Incoming::DeletionStats(stats)) => self.deletion_stats(stats),
+                Some(Incoming::KeepAlive) => {}
+                Some(Incoming::Item(asked)) => return Err(unknown(asked.request.ndx)),
+                None => match self.wait()? {
+                    Step::Requests(requests) => *waiting = requests,
+                    Step::Quiet => self.keep_alive()?,
+                    Step::Scanned(_) => {}
+                    Step::InboxEnded(end) => return Err(end.err().unwrap_or_else(closed)),
+                },
+            }
+        }
+    }
+}
+
+fn closed() -> Error {
+    Error::Wire(wire::Error::Closed)
+}
+
+fn unknown(ndx: i32) -> Error {
+    let text = format!("it asks for index {ndx}, which stands in no file list");
+    Error::Wire(wire::Error::Protocol(text))
+}
