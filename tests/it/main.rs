@@ -16,5 +16,6 @@ mod live_source;
 mod odd_tree_everywhere;
 mod output;
 mod real_input;
+mod scale;
 mod signals;
 mod tidy;

@@ -101,7 +101,7 @@ fn the_summary_has_files_bytes_matches_speedup_and_errors() {
     assert_data_eq!(
         run.stdout(),
         str![[r#"
-push to 127.0.0.1[..]m/
+push to rsync://127.0.0.1:[..]/m/
 sent 2 of 3 files (1.5 KiB of 1.5 KiB), created 2, deleted 1 in [..] s
 content: [..] bytes literal, [..] bytes matched
 sent [..] bytes  received [..] bytes  [..]/s
@@ -118,7 +118,7 @@ fn a_preview_says_what_would_be_sent_made_and_deleted() {
     assert_data_eq!(
         run.stdout(),
         str![[r#"
-preview of push to 127.0.0.1[..]m/ (nothing is changed)
+preview of push to rsync://127.0.0.1:[..]/m/ (nothing is changed)
 delete   surplus
 send     letter (1.5 KiB, changed)
 create   link

@@ -20,6 +20,9 @@ const WASTE_FREE: u64 = 16 << 20;
 /// Bytes of useless strong sums that each byte of the file then pays for.
 const WASTE_FACTOR: u64 = 16;
 
+/// Different blocks that may share a weak sum.
+const MAX_ALIKE: usize = 8;
+
 /// The state of one search.
 pub(crate) struct Matcher<'a> {
     index: &'a Index,
@@ -131,17 +134,14 @@ impl<'a> Matcher<'a> {
 
     /// Returns the best block for one offset.
     fn find(&mut self, mut spot: Spot<'_>, stats: &mut Stats) -> Option<u32> {
-        let expected = self.with_weak(self.expected, spot.weak);
-        if expected.is_none() && !spot.after_match && !self.listed(spot.weak) {
+        let free = spot.after_match || spot.offset.is_multiple_of(self.block_len as u64);
+        if !free && !self.worth_a_strong_sum(&spot) {
             return None;
         }
+        let expected = self.with_weak(self.expected, spot.weak);
         let own_place = self
             .block_at(spot.offset)
             .and_then(|block| self.with_weak(block, spot.weak));
-        let free = spot.after_match || spot.offset.is_multiple_of(self.block_len as u64);
-        if !free && self.wasted > WASTE_FREE + WASTE_FACTOR.saturating_mul(spot.offset) {
-            return None;
-        }
         // In place, a block at its own place costs the receiver nothing.
         let hints = match self.index.placement() {
             Placement::Anywhere => [expected, own_place],
@@ -150,7 +150,7 @@ impl<'a> Matcher<'a> {
         let found = hints
             .into_iter()
             .flatten()
-            .chain(self.index.candidates(spot.weak))
+            .chain(self.distinctive(spot.weak))
             .find(|&block| self.allowed(block, spot.offset) && self.equal(block, &mut spot));
         stats.hash_hits += u64::from(found.is_some() || spot.digest.is_some());
         if found.is_none() && spot.digest.is_some() {
@@ -160,8 +160,18 @@ impl<'a> Matcher<'a> {
         found
     }
 
-    fn listed(&self, weak: u32) -> bool {
-        self.index.candidates(weak).next().is_some()
+    /// Tells whether an offset of no special place may be compared by strong sums.
+    fn worth_a_strong_sum(&self, spot: &Spot<'_>) -> bool {
+        let allowance = WASTE_FREE + WASTE_FACTOR.saturating_mul(spot.offset);
+        self.wasted <= allowance && self.distinctive(spot.weak).next().is_some()
+    }
+
+    /// Returns the blocks with this weak sum, unless there are so many that it says nothing: short
+    /// strong sums would then agree by chance, and the whole file be sent again.
+    fn distinctive(&self, weak: u32) -> impl Iterator<Item = u32> + '_ {
+        let alike = self.index.candidates(weak).take(MAX_ALIKE + 1).count();
+        let few = if alike > MAX_ALIKE { 0 } else { alike };
+        self.index.candidates(weak).take(few)
     }
 
     /// Matches the last block, if it is short, at the very end of the file.
