@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use delta::codec::{Compressor, Treatment};
+use delta::codec::{CompressKind, Compressor, Treatment};
 use delta::{
     Damage, Event as Found, FileSum, Index, Placement, Plan, Searcher, SeedOrder, SkipList,
     StrongSum, SumKind,
@@ -20,7 +20,10 @@ use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::event::{Event, Monitor};
 use crate::inbox::Basis;
+use crate::list::Place;
+use crate::pack::{PackRules, Packed, is_packed};
 use crate::progress::Progress;
+use crate::read_ahead::Ready;
 use crate::small_file::Opened;
 use crate::whole_file::WholeFile;
 
@@ -84,6 +87,7 @@ impl From<Damage> for Damaged {
 pub(crate) struct Content<'a> {
     rules: ContentRules,
     tokens: TokenEncoder,
+    codec: Option<(CompressKind, i32)>,
     compressor: Option<Compressor>,
     skip: SkipList,
     searcher: Searcher,
@@ -94,36 +98,57 @@ pub(crate) struct Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Prepares the session's codec; its memory is taken when it is needed.
+    /// Prepares the session's codec, given with its level; its memory is taken when it is needed.
     pub(crate) fn new(
         rules: ContentRules,
-        compressor: Option<Compressor>,
+        codec: Option<(CompressKind, i32)>,
         skip: SkipList,
         desk: &'a Desk,
         monitor: Monitor<'a>,
     ) -> Self {
-        let tokens = match compressor {
-            Some(_) => TokenEncoder::compressed(),
-            None => TokenEncoder::plain(),
-        };
-        let searcher = Searcher::new();
-        let (whole, record) = (WholeFile::default(), Vec::new());
         Self {
             rules,
-            tokens,
-            compressor,
+            tokens: match codec {
+                Some(_) => TokenEncoder::compressed(),
+                None => TokenEncoder::plain(),
+            },
+            codec,
+            compressor: codec.map(|(kind, level)| Compressor::new(kind, level)),
             skip,
-            searcher,
-            whole,
-            record,
+            searcher: Searcher::new(),
+            whole: WholeFile::default(),
+            record: Vec::new(),
             desk,
             monitor,
         }
     }
 
+    /// Returns how whole files are compressed apart from the connection, if they are at all.
+    pub(crate) fn pack_rules(&self) -> Option<PackRules> {
+        let (kind, level) = self.codec?;
+        let (sum, seed) = (self.rules.sum, self.rules.seed);
+        let rules = PackRules {
+            kind,
+            level,
+            sum,
+            seed,
+        };
+        (self.rules.append == Append::No).then_some(rules)
+    }
+
+    /// Tells whether a file is better compressed apart from the connection.
+    pub(crate) fn packs(&self, place: &Place<'_>, basis: &Basis) -> bool {
+        is_packed(place.size) && basis.sums.is_empty() && !self.skip.matches(place.name)
+    }
+
     /// Tells whether the far side keeps more of the file than there is (`--append`).
-    pub(crate) fn is_shorter_than_kept(&self, opened: &Opened, basis: &Basis) -> bool {
-        self.rules.append != Append::No && opened.len() < basis.head.basis_len()
+    pub(crate) fn is_shorter_than_kept(&self, ready: &Ready, basis: &Basis) -> bool {
+        match ready {
+            Ready::Opened(opened) if self.rules.append != Append::No => {
+                opened.len() < basis.head.basis_len()
+            }
+            _ => false,
+        }
     }
 
     /// Sends a content with its sum behind it.
@@ -131,11 +156,15 @@ impl<'a> Content<'a> {
         &mut self,
         out: &mut MuxWriter<W>,
         path: &[u8],
-        opened: Opened,
+        ready: Ready,
         basis: Basis,
         basis_type: Option<u8>,
         progress: &Progress,
     ) -> Result<Sent> {
+        let opened = match ready {
+            Ready::Packed(packed) => return self.send_packed(out, path, &packed),
+            Ready::Opened(opened) => opened,
+        };
         let sum = FileSum::new(self.rules.sum, self.rules.seed);
         let plain = self.compressor.is_none() && self.rules.append == Append::No;
         let alone = basis.sums.is_empty();
@@ -163,6 +192,25 @@ impl<'a> Content<'a> {
                 self.search(out, path, &mut file, size, basis, basis_type, progress)
             }
         }
+    }
+
+    /// Sends a file that was packed, after the end of whatever frame was open.
+    fn send_packed<W: Write>(
+        &mut self,
+        out: &mut MuxWriter<W>,
+        path: &[u8],
+        packed: &Packed,
+    ) -> Result<Sent> {
+        self.record.clear();
+        if let Some(compressor) = &mut self.compressor {
+            let (encoder, record) = (&mut self.tokens, &mut self.record);
+            compressor.close(&mut |chunk| put_chunk(encoder, record, chunk))?;
+        }
+        out.data(&self.record)?;
+        out.data(&packed.tokens)?;
+        out.data(packed.sum.as_bytes())?;
+        self.tell_treatment(path, packed.treatment);
+        Ok(Sent::literally(packed.size, None))
     }
 
     /// Sends what the far side lacks; everything, where it has nothing.
@@ -218,7 +266,9 @@ impl<'a> Content<'a> {
             .searcher
             .search(read, &plan, sum, &mut |found| tokens.put(found))?;
         tokens.end(outcome.file_sum.as_bytes())?;
-        self.tell_treatment(path);
+        if let Some(compressor) = &self.compressor {
+            self.tell_treatment(path, compressor.treatment());
+        }
         Ok(Sent {
             size,
             literal_bytes: outcome.stats.literal_bytes,
@@ -248,12 +298,8 @@ impl<'a> Content<'a> {
         }
     }
 
-    fn tell_treatment(&self, path: &[u8]) {
-        let stored = self
-            .compressor
-            .as_ref()
-            .is_some_and(|compressor| compressor.treatment() == Treatment::Store);
-        if stored {
+    fn tell_treatment(&self, path: &[u8], treatment: Treatment) {
+        if treatment == Treatment::Store {
             let why = match self.skip.matches(path) {
                 true => "its suffix is on the skip-compress list",
                 false => "its content does not shrink",

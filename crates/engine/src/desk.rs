@@ -203,6 +203,16 @@ impl Desk {
         self.take_scanned(&mut self.lock())
     }
 
+    /// Adds the requests that lie there already to those in hand.
+    pub(crate) fn add_requests(&self, waiting: &mut VecDeque<Incoming>) {
+        let mut state = self.lock();
+        if !state.requests.is_empty() {
+            waiting.append(&mut state.requests);
+            state.waiting_sum_bytes = 0;
+            self.for_inbox.notify_one();
+        }
+    }
+
     fn take_scanned(&self, state: &mut State) -> Option<Scanned> {
         let scanned = state.scanned.pop_front()?;
         let (entries, bytes) = weight(&scanned);

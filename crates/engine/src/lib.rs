@@ -22,6 +22,7 @@ mod error;
 mod event;
 mod inbox;
 mod list;
+mod pack;
 mod progress;
 mod push;
 mod quick_look;

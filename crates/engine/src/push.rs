@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use delta::codec::{CompressKind, Compressor};
+use delta::codec::CompressKind;
 use delta::{SeedOrder, SkipList, SumKind};
 use filter::{ActiveFilter, Side};
 use wire::dialect::{CompressName, Dialect, SumName};
@@ -246,13 +246,13 @@ impl Push<'_> {
             inplace_partial: dialect.inplace_partial(),
             keep_alive: self.keep_alive(),
         };
-        let compressor = compress_kind(dialect.compress)
-            .map(|kind| Compressor::new(kind, kind.level(options.compress_level)));
+        let codec =
+            compress_kind(dialect.compress).map(|kind| (kind, kind.level(options.compress_level)));
         let skip = match &options.skip_compress {
             Some(list) => SkipList::parse(list),
             None => SkipList::default(),
         };
-        Content::new(rules, compressor, skip, desk, self.monitor)
+        Content::new(rules, codec, skip, desk, self.monitor)
     }
 
     fn answer_rules(&self, dialect: &Dialect) -> AnswerRules {

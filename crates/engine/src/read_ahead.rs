@@ -1,8 +1,9 @@
-//! How small files are opened and read before it is their turn.
+//! How files are read, and compressed, before it is their turn.
 //!
-//! A few threads take the files that were asked for next, in the order of the requests, so that
-//! a slow disk works while the connection does. What they have not begun when its turn comes,
-//! the sender reads itself; on a fast disk that is nearly everything.
+//! A few threads take the files that were asked for next, in the order of the requests: small
+//! ones where the disk makes us wait, longer ones where there is something to compress. What they
+//! have not begun when its turn comes, the sender does itself; and while it waits for one that
+//! they have begun, it takes the next.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,26 +11,43 @@ use std::thread::JoinHandle;
 
 use tree::Dir;
 
-use crate::small_file::{self, Opened, SMALL_FILE};
+use crate::error::Result;
+use crate::pack::{PackRules, Packed, Packer};
+use crate::small_file::{self, Opened};
 
-/// Threads that read.
-const THREADS: usize = 2;
-/// Files that may be read ahead.
+/// Threads at most, where there are so many processors.
+const MAX_THREADS: usize = 3;
+/// Files that may be ready or in the making.
 const MAX_FILES: usize = 32;
-/// Bytes that may be read ahead.
-const MAX_BYTES: u64 = 1 << 20;
+/// Their lengths together.
+const MAX_BYTES: u64 = 4 << 20;
+
+/// What is done with a file ahead of its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recipe {
+    Read,
+    Pack,
+}
+
+/// A file that is ready for its turn.
+#[derive(Debug)]
+pub(crate) enum Ready {
+    Opened(Opened),
+    Packed(Packed),
+}
 
 #[derive(Debug)]
 enum State {
     Waiting,
     Running,
-    Done(tree::Result<Opened>),
+    Done(Result<Ready>),
     Taken,
 }
 
-/// A small file that was asked for.
+/// A file that was asked for.
 #[derive(Debug)]
-pub(crate) struct Job {
+struct Job {
+    recipe: Recipe,
     dir: Arc<Dir>,
     name: Vec<u8>,
     size: u64,
@@ -42,41 +60,57 @@ impl Job {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read(&self) -> tree::Result<Opened> {
-        small_file::open(&self.dir, &self.name, self.size)
-    }
-
-    /// Reads it, unless the sender has taken it in the meantime.
-    fn run(&self) {
+    /// Makes it, unless somebody else has begun to.
+    fn run(&self, worker: &mut Worker) {
         let mut state = self.lock();
         if !matches!(*state, State::Waiting) {
             return;
         }
         *state = State::Running;
         drop(state);
-        let opened = self.read();
-        *self.lock() = State::Done(opened);
+        let ready = worker.make(self);
+        *self.lock() = State::Done(ready);
         self.done.notify_one();
     }
 
-    /// Takes the content; reads it here and now if nobody has begun to.
-    fn take(&self) -> tree::Result<Opened> {
+    fn is_running(&self) -> bool {
+        matches!(*self.lock(), State::Running)
+    }
+
+    /// Waits for it and takes it.
+    fn take(&self) -> Option<Result<Ready>> {
         let mut state = self.lock();
-        loop {
-            match std::mem::replace(&mut *state, State::Taken) {
-                State::Done(opened) => return opened,
-                State::Running => {
-                    *state = State::Running;
-                    state = self
-                        .done
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
-                }
-                State::Waiting | State::Taken => {
-                    drop(state);
-                    return self.read();
-                }
+        while matches!(*state, State::Running) {
+            state = self
+                .done
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        match std::mem::replace(&mut *state, State::Taken) {
+            State::Done(ready) => Some(ready),
+            _ => None,
+        }
+    }
+}
+
+/// Whoever makes files ready: a thread, or the sender while it waits.
+struct Worker {
+    rules: Option<PackRules>,
+    packer: Option<Packer>,
+}
+
+impl Worker {
+    fn make(&mut self, job: &Job) -> Result<Ready> {
+        match (job.recipe, self.rules) {
+            (Recipe::Pack, Some(rules)) => {
+                let packer = self.packer.get_or_insert_with(|| Packer::new(rules));
+                packer
+                    .pack(&job.dir, &job.name, job.size)
+                    .map(Ready::Packed)
             }
+            _ => Ok(Ready::Opened(small_file::open(
+                &job.dir, &job.name, job.size,
+            )?)),
         }
     }
 }
@@ -90,28 +124,46 @@ struct Queue {
 type Shared = (Mutex<Queue>, Condvar);
 
 /// The threads and what they are asked to do.
-#[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
-    /// What was planned, in request order, with its size.
+    own: Worker,
+    /// What was planned, in request order.
     planned: VecDeque<(i32, Arc<Job>)>,
     planned_bytes: u64,
 }
 
 impl ReadAhead {
+    /// Prepares to plan; threads are started when the first file is planned.
+    pub(crate) fn new(rules: Option<PackRules>) -> Self {
+        let own = Worker {
+            rules,
+            packer: None,
+        };
+        Self {
+            shared: Arc::default(),
+            threads: Vec::new(),
+            own,
+            planned: VecDeque::new(),
+            planned_bytes: 0,
+        }
+    }
+
+    /// Tells whether files are compressed at all.
+    pub(crate) fn packs(&self) -> bool {
+        self.own.rules.is_some()
+    }
+
     /// Tells whether another file may be planned.
     pub(crate) fn has_room(&self) -> bool {
         self.planned.len() < MAX_FILES && self.planned_bytes < MAX_BYTES
     }
 
-    /// Asks for the file of the request `ndx`. Long files are left alone.
-    pub(crate) fn plan(&mut self, ndx: i32, dir: Arc<Dir>, name: &[u8], size: u64) {
-        if size > SMALL_FILE {
-            return;
-        }
+    /// Asks for the file of the request `ndx`.
+    pub(crate) fn plan(&mut self, ndx: i32, recipe: Recipe, dir: Arc<Dir>, name: &[u8], size: u64) {
         let (state, done) = (Mutex::new(State::Waiting), Condvar::new());
         let job = Arc::new(Job {
+            recipe,
             dir,
             name: name.to_vec(),
             size,
@@ -128,7 +180,7 @@ impl ReadAhead {
     }
 
     /// Returns the file of the request `ndx`, if it was planned.
-    pub(crate) fn take(&mut self, ndx: i32) -> Option<tree::Result<Opened>> {
+    pub(crate) fn take(&mut self, ndx: i32) -> Option<Result<Ready>> {
         if self
             .planned
             .front()
@@ -138,15 +190,26 @@ impl ReadAhead {
         }
         let (_, job) = self.planned.pop_front()?;
         self.planned_bytes -= job.size;
-        Some(job.take())
+        job.run(&mut self.own);
+        while job.is_running() {
+            let next = lock(&self.shared).jobs.pop_front();
+            match next {
+                Some(next) => next.run(&mut self.own),
+                None => break,
+            }
+        }
+        job.take()
     }
 
     fn start(&mut self) {
-        for _ in 0..THREADS {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        for _ in 0..cores.saturating_sub(1).clamp(1, MAX_THREADS) {
             let shared = Arc::clone(&self.shared);
-            let builder = std::thread::Builder::new().stack_size(64 << 10);
-            // Without the thread the sender reads everything itself.
-            self.threads.extend(builder.spawn(move || work(&shared)));
+            let rules = self.own.rules;
+            let builder = std::thread::Builder::new().stack_size(256 << 10);
+            // Without the thread the sender does everything itself.
+            self.threads
+                .extend(builder.spawn(move || work(&shared, rules)));
         }
     }
 }
@@ -166,7 +229,11 @@ fn lock(shared: &Shared) -> MutexGuard<'_, Queue> {
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn work(shared: &Shared) {
+fn work(shared: &Shared, rules: Option<PackRules>) {
+    let mut worker = Worker {
+        rules,
+        packer: None,
+    };
     loop {
         let mut queue = lock(shared);
         let job = loop {
@@ -179,7 +246,7 @@ fn work(shared: &Shared) {
             }
         };
         drop(queue);
-        job.run();
+        job.run(&mut worker);
     }
 }
 
@@ -199,10 +266,11 @@ mod tests {
         }
         let root = tree::Root::open(temp.path()).unwrap();
         let dir = Arc::new(root.open_dir(b".").unwrap());
-        let mut ahead = ReadAhead::default();
+        let mut ahead = ReadAhead::new(None);
         for n in 0..20u8 {
             ahead.plan(
                 n.into(),
+                Recipe::Read,
                 Arc::clone(&dir),
                 n.to_string().as_bytes(),
                 u64::from(n) * 100,
@@ -210,7 +278,7 @@ mod tests {
         }
         assert!(ahead.take(3).is_none(), "the order is that of the requests");
         for n in 0..20u8 {
-            let Some(Ok(Opened::Whole(content))) = ahead.take(n.into()) else {
+            let Some(Ok(Ready::Opened(Opened::Whole(content)))) = ahead.take(n.into()) else {
                 panic!("{n}")
             };
             assert_eq!(content, vec![n; usize::from(n) * 100]);

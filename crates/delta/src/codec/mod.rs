@@ -109,11 +109,8 @@ impl Compressor {
             return Ok(());
         }
         // A run cannot change its treatment half way, hence only its first literal is looked at.
-        if self.treatment == Treatment::Probe && !self.in_run && data.len() >= SAMPLE_MIN {
-            self.treatment = match looks_incompressible(data) {
-                true => Treatment::Store,
-                false => Treatment::Compress,
-            };
+        if !self.in_run {
+            self.decide(data);
         }
         self.in_run = true;
         let store = self.treatment == Treatment::Store;
@@ -128,6 +125,16 @@ impl Compressor {
         Ok(())
     }
 
+    /// Decides what to do with a file, if that is still open and there is enough of it.
+    fn decide(&mut self, data: &[u8]) {
+        if self.treatment == Treatment::Probe && data.len() >= SAMPLE_MIN {
+            self.treatment = match looks_incompressible(data) {
+                true => Treatment::Store,
+                false => Treatment::Compress,
+            };
+        }
+    }
+
     /// Hands out the rest of a run; call it before a block token and at the end of a file.
     ///
     /// Without literals since the last time it does nothing.
@@ -139,6 +146,30 @@ impl Compressor {
             Codec::Deflate(deflate) => deflate.end_run(out),
             Codec::Zstd(zstd) => zstd.end_run(out),
             Codec::Lz4(_) => Ok(()),
+        }
+    }
+
+    /// Does a whole file at once: begins it, takes its content, and closes the stream behind it.
+    pub fn whole_file(&mut self, data: &[u8], out: &mut impl FnMut(&[u8])) -> Result<()> {
+        self.start_file(Treatment::Probe);
+        self.decide(data);
+        match &mut self.codec {
+            Codec::Zstd(zstd) if self.treatment != Treatment::Store => zstd.whole(data, out),
+            _ => {
+                self.literal(data, out)?;
+                self.close(out)
+            }
+        }
+    }
+
+    /// Ends a run, and leaves the stream so that another compressor of the same kind may go on.
+    ///
+    /// Files that are compressed apart from each other can so be sent one behind the other.
+    pub fn close(&mut self, out: &mut impl FnMut(&[u8])) -> Result<()> {
+        self.end_run(out)?;
+        match &mut self.codec {
+            Codec::Zstd(zstd) => zstd.close(out),
+            Codec::Deflate(_) | Codec::Lz4(_) => Ok(()),
         }
     }
 

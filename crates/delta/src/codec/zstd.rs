@@ -8,7 +8,7 @@
 use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd::zstd_safe::{self, CCtx, CParameter, InBuffer, OutBuffer};
 
-use super::chunk::ChunkBuffer;
+use super::chunk::{CHUNK_MAX, ChunkBuffer};
 use crate::error::{Error, Result};
 
 /// Magic number, frame header without options, and a window of 128 KiB.
@@ -24,6 +24,7 @@ pub(crate) struct Zstd {
     stream: Option<CCtx<'static>>,
     frame: Frame,
     chunk: ChunkBuffer,
+    whole: Vec<u8>,
 }
 
 /// Which frame is open.
@@ -49,6 +50,7 @@ impl Zstd {
             stream: None,
             frame: Frame::None,
             chunk: ChunkBuffer::new(0),
+            whole: Vec::new(),
         }
     }
 
@@ -92,6 +94,33 @@ impl Zstd {
         if self.frame == Frame::Compressed {
             self.drain(ZSTD_EndDirective::ZSTD_e_flush, out)?;
         }
+        self.chunk.finish(out);
+        Ok(())
+    }
+
+    /// Compresses a whole file into a frame of its own, which costs less than the open one: the
+    /// tables suit its length, and nothing is copied in between.
+    pub(crate) fn whole(&mut self, data: &[u8], out: &mut impl FnMut(&[u8])) -> Result<()> {
+        self.close(out)?;
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            none => none.insert(open(self.level)?),
+        };
+        self.whole.clear();
+        self.whole.reserve(zstd_safe::compress_bound(data.len()));
+        stream.compress2(&mut self.whole, data).map_err(failed)?;
+        self.whole.chunks(CHUNK_MAX).for_each(out);
+        Ok(())
+    }
+
+    /// Ends the open frame, whoever opened it: the next bytes of the stream may be another's frame.
+    pub(crate) fn close(&mut self, out: &mut impl FnMut(&[u8])) -> Result<()> {
+        match self.frame {
+            Frame::None => {}
+            Frame::Compressed => self.drain(ZSTD_EndDirective::ZSTD_e_end, out)?,
+            Frame::Raw => self.chunk.append(&RAW_FRAME_END, out),
+        }
+        self.frame = Frame::None;
         self.chunk.finish(out);
         Ok(())
     }

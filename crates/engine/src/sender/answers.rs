@@ -18,7 +18,8 @@ use crate::error::{Error, Result};
 use crate::event::{Event, Gravity, Item, Problem};
 use crate::inbox::{Basis, Incoming, ItemRequest};
 use crate::list::{Place, SentList};
-use crate::small_file::{self, Opened, SMALL_FILE};
+use crate::read_ahead::{Ready, Recipe};
+use crate::small_file::{self, SMALL_FILE};
 
 /// Requests that must wait before reading ahead is thought of.
 const MIN_WAITING: usize = 4;
@@ -136,11 +137,12 @@ impl<W: Write> Sender<'_, W> {
     ) -> Result<()> {
         let path = place.path();
         self.progress.begin_file(&path);
-        let opened = match self.open(asked.request.ndx, place) {
-            Ok(opened) => opened,
-            Err(error) => return self.cannot_send(asked.request.ndx, &error),
+        let ready = match self.open(asked.request.ndx, place) {
+            Ok(ready) => ready,
+            Err(Error::Tree(error)) => return self.cannot_send(asked.request.ndx, &error),
+            Err(error) => return Err(error),
         };
-        if self.content.is_shorter_than_kept(&opened, &basis) {
+        if self.content.is_shorter_than_kept(&ready, &basis) {
             let text = "is shorter than what the far side has of it: not appended".to_owned();
             self.warn(place, text);
             return self.no_send(asked.request.ndx);
@@ -153,7 +155,7 @@ impl<W: Write> Sender<'_, W> {
         let kind = asked.request.basis_type;
         let sent = self
             .content
-            .send(&mut self.out, &path, opened, basis, kind, self.progress)?;
+            .send(&mut self.out, &path, ready, basis, kind, self.progress)?;
         self.count(&sent, place);
         self.tell(&asked.request, place, &path);
         Ok(())
@@ -174,50 +176,54 @@ impl<W: Write> Sender<'_, W> {
         }
     }
 
-    fn open(&mut self, ndx: i32, place: &Place<'_>) -> tree::Result<Opened> {
-        if let Some(opened) = self.state.read_ahead.take(ndx) {
-            return opened;
+    fn open(&mut self, ndx: i32, place: &Place<'_>) -> Result<Ready> {
+        if let Some(ready) = self.state.read_ahead.take(ndx) {
+            return ready;
         }
         let dir = self.state.dirs.open(self.roots, place.root, place.dir)?;
         let begin = Instant::now();
         let opened = small_file::open(&dir, place.name, place.size);
         self.state.reading_time = (self.state.reading_time * 7 + begin.elapsed()) / 8;
-        opened
+        Ok(Ready::Opened(opened?))
     }
 
-    /// Has small files read that are asked for next, where the disk makes us wait.
+    /// Has files made ready that are asked for next.
     pub(super) fn read_ahead(&mut self, waiting: &VecDeque<Incoming>) {
-        let state = &mut self.state;
-        if state.reading_time < SLOW_READ || waiting.len() < MIN_WAITING {
-            return;
-        }
-        for incoming in waiting.iter().skip(state.considered) {
-            if !state.read_ahead.has_room() {
+        for incoming in waiting.iter().skip(self.state.considered) {
+            if !self.state.read_ahead.has_room() {
                 return;
             }
-            state.considered += 1;
-            let Incoming::Item(ItemRequest {
+            self.state.considered += 1;
+            if let Incoming::Item(ItemRequest {
                 request,
-                basis: Some(_),
+                basis: Some(basis),
                 ..
             }) = incoming
-            else {
-                continue;
-            };
-            let Some(list) = state.lists.find(request.ndx) else {
-                continue;
-            };
-            let Some(place) = list.place(request.ndx) else {
-                continue;
-            };
-            if place.kind != Kind::Regular || place.size > SMALL_FILE {
-                continue;
+            {
+                self.plan(request.ndx, basis, waiting.len());
             }
-            if let Ok(dir) = state.dirs.open(self.roots, place.root, place.dir) {
-                state
-                    .read_ahead
-                    .plan(request.ndx, dir, place.name, place.size);
-            }
+        }
+    }
+
+    fn plan(&mut self, ndx: i32, basis: &Basis, waiting: usize) {
+        let state = &mut self.state;
+        let Some(list) = state.lists.find(ndx) else {
+            return;
+        };
+        let Some(place) = list.place(ndx).filter(|place| place.kind == Kind::Regular) else {
+            return;
+        };
+        let disk_is_slow = state.reading_time >= SLOW_READ && waiting >= MIN_WAITING;
+        let recipe = if state.read_ahead.packs() && self.content.packs(&place, basis) {
+            Recipe::Pack
+        } else if disk_is_slow && place.size <= SMALL_FILE {
+            Recipe::Read
+        } else {
+            return;
+        };
+        if let Ok(dir) = state.dirs.open(self.roots, place.root, place.dir) {
+            let (name, size) = (place.name, place.size);
+            state.read_ahead.plan(ndx, recipe, dir, name, size);
         }
     }
 

@@ -28,6 +28,9 @@ use crate::progress::Progress;
 use crate::read_ahead::ReadAhead;
 use crate::summary::{Counts, Summary};
 
+/// With fewer requests in hand more are fetched, so that there is always something to do ahead.
+const FEW_WAITING: usize = 32;
+
 /// What of the session decides how requests are answered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnswerRules {
@@ -50,7 +53,6 @@ pub(crate) struct Sender<'a, W: Write> {
 }
 
 /// What changes from step to step.
-#[derive(Debug)]
 struct State {
     ndx: NdxEncoder,
     record: Vec<u8>,
@@ -90,7 +92,7 @@ impl<'a, W: Write> Sender<'a, W> {
             record: Vec::new(),
             lists: LiveLists::default(),
             dirs: OpenDirs::default(),
-            read_ahead: ReadAhead::default(),
+            read_ahead: ReadAhead::new(content.pack_rules()),
             considered: 0,
             reading_time: Duration::ZERO,
             in_list: false,
@@ -127,6 +129,9 @@ impl<'a, W: Write> Sender<'a, W> {
                 self.state.considered = self.state.considered.saturating_sub(1);
                 if !self.answer(incoming)? {
                     break;
+                }
+                if waiting.len() < FEW_WAITING {
+                    self.desk.add_requests(&mut waiting);
                 }
                 self.read_ahead(&waiting);
                 continue;
