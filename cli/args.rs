@@ -74,10 +74,7 @@ fn push() -> Command {
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name)
-        .long(name)
-        .action(ArgAction::SetTrue)
-        .help(help)
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
 /// One option of rsync, and `--no-NAME` where there is such a thing.
@@ -102,9 +99,7 @@ fn is_taken(name: &str) -> bool {
 }
 
 fn rsync_arg(group: &'static str, spec: &'static OptionSpec) -> Arg {
-    let mut arg = Arg::new(spec.names[0])
-        .help(spec.help)
-        .help_heading(format!("rsync: {group}"));
+    let mut arg = Arg::new(spec.names[0]).help(spec.help).help_heading(format!("rsync: {group}"));
     arg = match spec.value {
         Some(value) => arg
             .value_name(value)
@@ -114,10 +109,8 @@ fn rsync_arg(group: &'static str, spec: &'static OptionSpec) -> Arg {
             .num_args(1),
         None => occurrence(arg),
     };
-    let (letters, words): (Vec<&str>, Vec<&str>) = spec
-        .names
-        .iter()
-        .partition(|name| name.chars().count() == 1);
+    let (letters, words): (Vec<&str>, Vec<&str>) =
+        spec.names.iter().partition(|name| name.chars().count() == 1);
     let mut letters = letters.iter().filter_map(|letter| letter.chars().next());
     if let Some(letter) = letters.next() {
         arg = arg.short(letter).short_aliases(letters);
@@ -176,9 +169,7 @@ fn has_value(id: &str) -> bool {
 }
 
 fn exit_codes() -> String {
-    let lines = exit::CODES
-        .iter()
-        .map(|code| format!("  {:>3}  {}", code.code, code.meaning));
+    let lines = exit::CODES.iter().map(|code| format!("  {:>3}  {}", code.code, code.meaning));
     let lines: Vec<String> = lines.collect();
     format!("Exit codes, those of rsync:\n{}", lines.join("\n"))
 }
@@ -202,15 +193,7 @@ mod tests {
 
     #[test]
     fn the_order_of_rsync_words_is_kept() {
-        let seen = words(&[
-            "--exclude=a",
-            "-vn",
-            "--include",
-            "b",
-            "--exclude",
-            "c",
-            "-v",
-        ]);
+        let seen = words(&["--exclude=a", "-vn", "--include", "b", "--exclude", "c", "-v"]);
         let expected = "--exclude a --verbose --dry-run --include b --exclude c --verbose";
         assert_eq!(seen.join(" "), expected);
     }

@@ -19,10 +19,7 @@ pub(crate) const CODES: [Code; 14] = [
     code(4, "the far side cannot do what was asked for"),
     code(5, "the daemon refused the session"),
     code(10, "no connection, or it broke"),
-    code(
-        11,
-        "the far side could not write, for instance because it is full",
-    ),
+    code(11, "the far side could not write, for instance because it is full"),
     code(12, "the far side ended in the middle"),
     code(20, "stopped by a signal"),
     code(23, "some files were not copied"),

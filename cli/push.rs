@@ -68,15 +68,9 @@ fn one(
     let outcome = reporter.with_bar(&progress, count, work);
     reporter.outcome(&task, &outcome);
     if let Some(history) = history.filter(|_| !task.options.dry_run) {
-        let record = RunRecord {
-            start,
-            end: now(),
-            ..outcome.record(&task)
-        };
+        let record = RunRecord { start, end: now(), ..outcome.record(&task) };
         if let Err(error) = history.append(&record) {
-            reporter.note(sync::Note::Warning(&format!(
-                "{error}: the run is not in the history"
-            )));
+            reporter.note(sync::Note::Warning(&format!("{error}: the run is not in the history")));
         }
     }
     outcome.code
@@ -95,11 +89,7 @@ struct Request {
 impl Request {
     fn read(matches: &ArgMatches) -> Result<Self> {
         let one = |id| matches.get_one::<OsString>(id).cloned();
-        let names = matches
-            .get_many::<OsString>("names")
-            .into_iter()
-            .flatten()
-            .cloned();
+        let names = matches.get_many::<OsString>("names").into_iter().flatten().cloned();
         let excludes = match matches.get_flag("no-default-excludes") {
             true => DefaultExcludes::TakenIn,
             false => DefaultExcludes::LeftOut,
@@ -122,13 +112,7 @@ impl Request {
         })?;
         let tasks = match place {
             Place::Local(_) => return self.tasks_of_target(),
-            place => vec![self.by_hand(
-                Way {
-                    place,
-                    ssh: Default::default(),
-                },
-                &self.names,
-            )?],
+            place => vec![self.by_hand(Way { place, ssh: Default::default() }, &self.names)?],
         };
         Ok((tasks, None))
     }
@@ -149,10 +133,7 @@ impl Request {
             self.names.iter().cloned().partition(|name| is_path(name));
         if !paths.is_empty() {
             if !jobs.is_empty() {
-                bail!(
-                    "jobs and paths cannot be mixed: {} is a job's name",
-                    jobs[0].display()
-                );
+                bail!("jobs and paths cannot be mixed: {} is a job's name", jobs[0].display());
             }
             let below = format!("{}/", target.path).into_bytes();
             return Ok((vec![self.by_hand(Way::to(target, below), &paths)?], None));
@@ -185,10 +166,7 @@ impl Request {
             jobs.extend(config.jobs_of(target));
         }
         if jobs.is_empty() {
-            bail!(
-                "no job goes to {}; write [jobs.NAME] with target = \"{0}\"",
-                target.name
-            );
+            bail!("no job goes to {}; write [jobs.NAME] with target = \"{0}\"", target.name);
         }
         jobs.iter()
             .map(|job| {
@@ -207,9 +185,7 @@ impl Request {
         let mut task = Task::by_hand(way, names.iter().map(PathBuf::from).collect());
         self.obey(&mut task.options)?;
         if self.excludes == DefaultExcludes::LeftOut {
-            task.options
-                .filters
-                .extend(scheduler::config::default_excludes());
+            task.options.filters.extend(scheduler::config::default_excludes());
         }
         task.wishes = Wishes {
             acls: !self.asked(&["--acls", "-A"]),
@@ -244,16 +220,11 @@ impl Request {
     }
 
     fn log_file(&self, tasks: &[Task]) -> Result<Option<LogFile>> {
-        let Some(path) = tasks
-            .first()
-            .and_then(|task| task.options.log_file.as_ref())
-        else {
+        let Some(path) = tasks.first().and_then(|task| task.options.log_file.as_ref()) else {
             return Ok(None);
         };
         let opened = LogFile::open(path);
-        opened
-            .map(Some)
-            .with_context(|| format!("cannot open the log file {}", path.display()))
+        opened.map(Some).with_context(|| format!("cannot open the log file {}", path.display()))
     }
 }
 
@@ -275,10 +246,7 @@ fn surroundings() -> Surroundings {
     let bytes = |name| variable(name).map(OsStringExt::into_vec);
     let user = ["USER", "LOGNAME"].into_iter().find_map(variable);
     Surroundings {
-        user: user.map_or_else(
-            || "nobody".into(),
-            |name| name.to_string_lossy().into_owned(),
-        ),
+        user: user.map_or_else(|| "nobody".into(), |name| name.to_string_lossy().into_owned()),
         rsync_rsh: bytes("RSYNC_RSH"),
         rsync_password: bytes("RSYNC_PASSWORD"),
         home: variable("HOME").map(PathBuf::from),
@@ -292,8 +260,7 @@ fn surroundings() -> Surroundings {
 fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    line.and_then(|text| u32::from_str_radix(text.trim(), 8).ok())
-        .unwrap_or(0o022)
+    line.and_then(|text| u32::from_str_radix(text.trim(), 8).ok()).unwrap_or(0o022)
 }
 
 fn variable(name: &str) -> Option<OsString> {
@@ -301,8 +268,6 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 fn now() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }

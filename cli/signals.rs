@@ -22,20 +22,12 @@ impl Stopper {
     pub(crate) fn listen() -> std::io::Result<Self> {
         let stopper = Self::default();
         let listener = stopper.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let _guard = runtime.enter();
-        let kinds = [
-            SignalKind::interrupt(),
-            SignalKind::terminate(),
-            SignalKind::hangup(),
-        ];
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         let [mut interrupt, mut terminate, mut hangup] = open(kinds)?;
-        std::thread::Builder::new()
-            .name("signals".into())
-            .stack_size(128 << 10)
-            .spawn(move || {
+        std::thread::Builder::new().name("signals".into()).stack_size(128 << 10).spawn(
+            move || {
                 runtime.block_on(async {
                     loop {
                         tokio::select! {
@@ -46,7 +38,8 @@ impl Stopper {
                         listener.stop();
                     }
                 });
-            })?;
+            },
+        )?;
         Ok(stopper)
     }
 
@@ -63,10 +56,7 @@ impl Stopper {
 
     /// Tells whether a signal has come.
     pub(crate) fn stopped(&self) -> bool {
-        self.present
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .stopped
+        self.present.lock().unwrap_or_else(PoisonError::into_inner).stopped
     }
 
     fn stop(&self) {

@@ -44,30 +44,16 @@ enum Tree {
 pub(crate) fn all(quick: bool) -> Vec<Case> {
     let scale = |full: usize, small: usize| if quick { small } else { full };
     let large = scale(2 << 30, 64 << 20) as u64;
-    let case = |name, says, options, before, tree| Case {
-        name,
-        says,
-        options,
-        before,
-        tree,
-    };
+    let case = |name, says, options, before, tree| Case { name, says, options, before, tree };
     vec![
         case(
             "small-new",
             "small files, new",
             &[],
             Before::Nothing,
-            Tree::Small {
-                files: scale(50_000, 1_000),
-            },
+            Tree::Small { files: scale(50_000, 1_000) },
         ),
-        case(
-            "large-new",
-            "large file, new",
-            &[],
-            Before::Nothing,
-            Tree::Large { bytes: large },
-        ),
+        case("large-new", "large file, new", &[], Before::Nothing, Tree::Large { bytes: large }),
         case(
             "large-delta",
             "large file, edited",
@@ -80,36 +66,28 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
             "mixed files, new, -z",
             &["-z"],
             Before::Nothing,
-            Tree::Mixed {
-                files: scale(2_000, 40),
-            },
+            Tree::Mixed { files: scale(2_000, 40) },
         ),
         case(
             "mixed-same-c",
             "mixed files, equal, -c",
             &["-c"],
             Before::Equal,
-            Tree::Mixed {
-                files: scale(2_000, 40),
-            },
+            Tree::Mixed { files: scale(2_000, 40) },
         ),
         case(
             "empty-same",
             "empty files, equal",
             &[],
             Before::Equal,
-            Tree::Empty {
-                files: scale(300_000, 5_000),
-            },
+            Tree::Empty { files: scale(300_000, 5_000) },
         ),
         case(
             "empty-same-million",
             "empty files, equal",
             &[],
             Before::Equal,
-            Tree::Empty {
-                files: scale(1_000_000, 10_000),
-            },
+            Tree::Empty { files: scale(1_000_000, 10_000) },
         ),
     ]
 }
@@ -170,24 +148,13 @@ impl Case {
             return;
         }
         for entry in trees::regular_files(&folder.join(name)) {
-            fs::File::options()
-                .write(true)
-                .truncate(true)
-                .open(entry)
-                .unwrap();
+            fs::File::options().write(true).truncate(true).open(entry).unwrap();
         }
     }
 }
 
 fn copy(source: &Path, to: &Path) {
-    let status = Command::new("rsync")
-        .args(["-aH", "--numeric-ids"])
-        .arg(source.join(""))
-        .arg(to)
-        .status();
-    assert!(
-        status.unwrap().success(),
-        "cannot copy {}",
-        source.display()
-    );
+    let status =
+        Command::new("rsync").args(["-aH", "--numeric-ids"]).arg(source.join("")).arg(to).status();
+    assert!(status.unwrap().success(), "cannot copy {}", source.display());
 }

@@ -30,18 +30,12 @@ impl Client {
         match self {
             Self::Stock => {
                 command = Command::new("rsync");
-                command
-                    .args(["-aH", "--numeric-ids", "--stats"])
-                    .args(case.options)
-                    .args(reach);
+                command.args(["-aH", "--numeric-ids", "--stats"]).args(case.options).args(reach);
                 command.arg(source.join("")).arg(to);
             }
             Self::Repl => {
                 command = Command::new(env!("CARGO_BIN_EXE_repl"));
-                command
-                    .args(["push", "--no-acls", "--no-xattrs"])
-                    .args(case.options)
-                    .args(reach);
+                command.args(["push", "--no-acls", "--no-xattrs"]).args(case.options).args(reach);
                 command.arg("--to").arg(to).arg(source.join(""));
             }
         }

@@ -52,11 +52,7 @@ impl FarSide {
                 None
             }
         };
-        Self {
-            way,
-            folder: folder.to_owned(),
-            daemon,
-        }
+        Self { way, folder: folder.to_owned(), daemon }
     }
 
     /// Returns the options and the address of the folder `name`.
@@ -65,10 +61,7 @@ impl FarSide {
             Some((_, port)) => (Vec::new(), format!("rsync://127.0.0.1:{port}/m/{name}/")),
             None => {
                 let rsh = format!("sh {}/rsh", self.folder.display());
-                (
-                    vec!["-e".to_owned(), rsh],
-                    format!("far:{}/{name}/", self.folder.display()),
-                )
+                (vec!["-e".to_owned(), rsh], format!("far:{}/{name}/", self.folder.display()))
             }
         }
     }
@@ -93,9 +86,7 @@ impl FarSide {
 
     /// Returns the process whose descendants are the receiver.
     pub(crate) fn parent(&self, client: u32) -> u32 {
-        self.daemon
-            .as_ref()
-            .map_or(client, |(daemon, _)| daemon.id())
+        self.daemon.as_ref().map_or(client, |(daemon, _)| daemon.id())
     }
 }
 
@@ -114,32 +105,16 @@ fn start_daemon(folder: &Path) -> (Child, u16) {
         "[m]\npath = {}\nread only = no\nuse chroot = no\nmunge symlinks = no\n",
         folder.display()
     );
-    let owner = if rustix::process::getuid().is_root() {
-        "uid = 0\ngid = 0\n"
-    } else {
-        ""
-    };
+    let owner = if rustix::process::getuid().is_root() { "uid = 0\ngid = 0\n" } else { "" };
     fs::write(&config, text + owner).unwrap();
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let mut command = Command::new("rsync");
     command.args(["--daemon", "--no-detach", "--address=127.0.0.1"]);
-    command
-        .arg(format!("--port={port}"))
-        .arg(format!("--config={}", config.display()));
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.arg(format!("--port={port}")).arg(format!("--config={}", config.display()));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut daemon = command.spawn().unwrap();
     while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-        assert!(
-            daemon.try_wait().unwrap().is_none(),
-            "rsync --daemon does not stay up"
-        );
+        assert!(daemon.try_wait().unwrap().is_none(), "rsync --daemon does not stay up");
         std::thread::sleep(Duration::from_millis(5));
     }
     (daemon, port)
@@ -149,10 +124,7 @@ fn start_daemon(folder: &Path) -> (Child, u16) {
 fn shell_times(path: &Path) -> Duration {
     let text = fs::read_to_string(path).unwrap_or_default();
     let children = text.lines().nth(1).unwrap_or_default();
-    children
-        .split_whitespace()
-        .filter_map(minutes_and_seconds)
-        .sum()
+    children.split_whitespace().filter_map(minutes_and_seconds).sum()
 }
 
 fn minutes_and_seconds(text: &str) -> Option<Duration> {

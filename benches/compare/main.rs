@@ -6,10 +6,7 @@
 //!     cargo bench --bench compare -- --runs 9 --dir /mnt/disk --way pipe
 //!
 //! It prints a Markdown table; `RESULTS.md` beside this folder keeps the last full one.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a measurement that cannot be made must stop"
-)]
+#![allow(clippy::unwrap_used, reason = "a measurement that cannot be made must stop")]
 
 mod cases;
 mod clients;
@@ -46,11 +43,7 @@ fn main() -> ExitCode {
     std::fs::create_dir_all(&work).unwrap();
     table::print_head(plan.quick, plan.runs);
     for case in cases::all(plan.quick) {
-        if plan
-            .only
-            .as_ref()
-            .is_some_and(|only| !case.name.contains(only.as_str()))
-        {
+        if plan.only.as_ref().is_some_and(|only| !case.name.contains(only.as_str())) {
             continue;
         }
         let folder = work.join(case.name);
@@ -71,13 +64,7 @@ impl Plan {
     fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
         let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
         let ways = vec![Way::Daemon, Way::Pipe];
-        let mut plan = Self {
-            quick: false,
-            runs: 5,
-            dir: target,
-            only: None,
-            ways,
-        };
+        let mut plan = Self { quick: false, runs: 5, dir: target, only: None, ways };
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or(format!("{arg} needs a value"));
             match arg.as_str() {

@@ -31,15 +31,9 @@ pub(crate) struct Cost {
 /// Runs a client to its end; the disk is quiet when it starts.
 pub(crate) fn run(mut command: Command, far: &FarSide, folder: &Path) -> Cost {
     let output = folder.join("output");
-    command
-        .stdin(Stdio::null())
-        .stdout(File::create(&output).unwrap());
+    command.stdin(Stdio::null()).stdout(File::create(&output).unwrap());
     rustix::fs::sync();
-    let used_before = if far.adds_up() {
-        far.used()
-    } else {
-        Duration::ZERO
-    };
+    let used_before = if far.adds_up() { far.used() } else { Duration::ZERO };
     let started = Instant::now();
     let mut client = command.spawn().unwrap();
     let pid = client.id();
@@ -88,7 +82,5 @@ fn wire_bytes(text: &str) -> u64 {
     let line = text.lines().find(is_meant).unwrap();
     let words: Vec<_> = line.split_whitespace().collect();
     let numbers = words.windows(2).filter(|pair| pair[1] == "bytes");
-    numbers
-        .filter_map(|pair| pair[0].replace(',', "").parse::<u64>().ok())
-        .sum()
+    numbers.filter_map(|pair| pair[0].replace(',', "").parse::<u64>().ok()).sum()
 }

@@ -20,12 +20,8 @@ pub(crate) fn used_by_children(pid: u32) -> Duration {
 /// Adds the field at `first` of `/proc/PID/stat`, counted from 0, to the one behind it.
 fn ticks(pid: u32, first: usize) -> Duration {
     let fields = stat(pid).unwrap_or_default();
-    let ticks: u64 = fields
-        .iter()
-        .skip(first)
-        .take(2)
-        .filter_map(|field| field.parse::<u64>().ok())
-        .sum();
+    let ticks: u64 =
+        fields.iter().skip(first).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * 1000 / TICKS_A_SECOND)
 }
 
@@ -33,9 +29,7 @@ fn ticks(pid: u32, first: usize) -> Duration {
 pub(crate) fn resident_peak(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok())
-        .unwrap_or(0)
-        * 1024
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
 /// Returns the descendants of a process that are alive.

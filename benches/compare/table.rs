@@ -23,11 +23,7 @@ pub(crate) fn print_head(quick: bool, runs: usize) {
         output_of("rsync", &["--version"]),
         output_of(env!("CARGO_BIN_EXE_repl"), &["--version"])
     );
-    let kind = if quick {
-        "a smoke run on small trees, of no other worth"
-    } else {
-        "full trees"
-    };
+    let kind = if quick { "a smoke run on small trees, of no other worth" } else { "full trees" };
     println!(
         "Medians of {runs} runs each, in turn; {kind}. Each cell: stock, then `repl`, then the ratio.\n"
     );
@@ -39,10 +35,7 @@ pub(crate) fn print_head(quick: bool, runs: usize) {
 
 /// Returns the first line of what a program prints.
 fn output_of(program: &str, args: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(args)
-        .output()
-        .map(|output| output.stdout);
+    let output = Command::new(program).args(args).output().map(|output| output.stdout);
     let text = String::from_utf8(output.unwrap_or_default()).unwrap_or_default();
     let line = text.lines().next().unwrap_or("unknown");
     line.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -50,18 +43,9 @@ fn output_of(program: &str, args: &[&str]) -> String {
 
 fn machine() -> String {
     let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let models: Vec<_> = cpus
-        .lines()
-        .filter_map(|line| line.strip_prefix("model name"))
-        .collect();
-    let model = models
-        .first()
-        .map_or("unknown", |text| text.trim_start_matches(['\t', ' ', ':']));
-    format!(
-        "{} × {model}, Linux {}",
-        models.len(),
-        output_of("uname", &["-r"])
-    )
+    let models: Vec<_> = cpus.lines().filter_map(|line| line.strip_prefix("model name")).collect();
+    let model = models.first().map_or("unknown", |text| text.trim_start_matches(['\t', ' ', ':']));
+    format!("{} × {model}, Linux {}", models.len(), output_of("uname", &["-r"]))
 }
 
 impl Row {
@@ -78,10 +62,7 @@ impl Row {
             }
         }
         let title = format!("{}: {} | {}", case.says, case.size(), far.way.name());
-        Self {
-            title,
-            medians: costs.map(|costs| median(&costs)),
-        }
+        Self { title, medians: costs.map(|costs| median(&costs)) }
     }
 
     pub(crate) fn print(&self) {
@@ -106,11 +87,7 @@ impl Row {
 }
 
 fn cell(stock: f64, ours: f64, digits: usize) -> String {
-    let ratio = if stock > 0.0 {
-        format!("{:.2}", ours / stock)
-    } else {
-        "-".to_owned()
-    };
+    let ratio = if stock > 0.0 { format!("{:.2}", ours / stock) } else { "-".to_owned() };
     format!("{stock:.digits$}, {ours:.digits$}, **{ratio}**")
 }
 

@@ -30,11 +30,7 @@ pub(crate) fn mixed(root: &Path, files: usize) {
     for number in 0..files {
         let folder = folder_of(root, number, 100);
         let len = 100 * 1024 + random.below(1948 * 1024);
-        let content = if number % 2 == 0 {
-            random.text(len)
-        } else {
-            random.bytes(len)
-        };
+        let content = if number % 2 == 0 { random.text(len) } else { random.bytes(len) };
         fs::write(folder.join(format!("file-{number}")), content).unwrap();
     }
 }
@@ -87,9 +83,7 @@ fn folder_of(root: &Path, number: usize, a_folder: usize) -> PathBuf {
 /// Returns the regular files below `root`.
 pub(crate) fn regular_files(root: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = walkdir::WalkDir::new(root).into_iter().map(Result::unwrap);
-    entries
-        .filter(|entry| entry.file_type().is_file())
-        .map(walkdir::DirEntry::into_path)
+    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path)
 }
 
 /// A small generator (splitmix64).
@@ -109,9 +103,8 @@ impl Random {
     }
 
     fn bytes(&mut self, len: usize) -> Vec<u8> {
-        let mut bytes: Vec<u8> = (0..len.div_ceil(8))
-            .flat_map(|_| self.next().to_le_bytes())
-            .collect();
+        let mut bytes: Vec<u8> =
+            (0..len.div_ceil(8)).flat_map(|_| self.next().to_le_bytes()).collect();
         bytes.truncate(len);
         bytes
     }

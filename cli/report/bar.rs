@@ -76,18 +76,15 @@ impl Bar {
                 self.bar.set_style(style("{spinner} {msg}"));
                 let files = progress.passed_files.load(Relaxed);
                 let files = count(files, "file", "files");
-                self.bar
-                    .set_message(format!("{files}  {}  {rate}  {name}", bytes(passed)));
+                self.bar.set_message(format!("{files}  {}  {rate}  {name}", bytes(passed)));
                 self.bar.tick();
             }
             Some(total) => {
-                self.bar
-                    .set_style(style("[{bar:24}] {percent:>3} %  {wide_msg}"));
+                self.bar.set_style(style("[{bar:24}] {percent:>3} %  {wide_msg}"));
                 self.bar.set_length(total.max(1));
                 self.bar.set_position(passed.min(total));
                 let left = total.saturating_sub(passed) as f64 / passing_rate.max(1.0);
-                self.bar
-                    .set_message(format!("{rate}  {} left  {name}", clock(left)));
+                self.bar.set_message(format!("{rate}  {} left  {name}", clock(left)));
             }
         }
     }
@@ -95,9 +92,7 @@ impl Bar {
 
 fn style(template: &str) -> ProgressStyle {
     let style = ProgressStyle::with_template(template);
-    style
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("=> ")
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
 }
 
 /// Writes seconds as hours, minutes and seconds.
@@ -106,12 +101,7 @@ fn clock(seconds: f64) -> String {
         return "very long".to_owned();
     }
     let seconds = seconds as u64;
-    format!(
-        "{}:{:02}:{:02}",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60
-    )
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 #[cfg(test)]

@@ -23,21 +23,16 @@ pub(crate) struct Human {
 
 impl Human {
     pub(crate) fn new(manner: Manner) -> Self {
-        Self {
-            manner,
-            held: Vec::new(),
-            deleted: 0,
-        }
+        Self { manner, held: Vec::new(), deleted: 0 }
     }
 
     pub(crate) fn begin(&mut self, task: &Task) -> Vec<Line> {
         self.deleted = 0;
         match self.manner {
             Manner { quiet: true, .. } => Vec::new(),
-            Manner { preview: true, .. } => out(format!(
-                "preview of {} to {} (nothing is changed)",
-                task.name, task.way
-            )),
+            Manner { preview: true, .. } => {
+                out(format!("preview of {} to {} (nothing is changed)", task.name, task.way))
+            }
             _ => out(format!("{} to {}", task.name, task.way)),
         }
     }
@@ -114,9 +109,9 @@ impl Human {
         let lines = text.lines().filter(|line| !line.is_empty());
         match kind {
             TextKind::Info if self.manner.quiet => Vec::new(),
-            TextKind::Info => lines
-                .map(|line| (Channel::Out, printable(line.as_bytes())))
-                .collect(),
+            TextKind::Info => {
+                lines.map(|line| (Channel::Out, printable(line.as_bytes()))).collect()
+            }
             _ => lines.flat_map(|line| self.far_line(line)).collect(),
         }
     }

@@ -62,13 +62,7 @@ mod tests {
     use super::*;
 
     fn text(iflags: u16, kind: Kind, leader: Option<&[u8]>) -> String {
-        itemize(&Item {
-            name: b"x",
-            iflags,
-            kind,
-            leader,
-            size: 0,
-        })
+        itemize(&Item { name: b"x", iflags, kind, leader, size: 0 })
     }
 
     #[test]

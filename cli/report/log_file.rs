@@ -20,21 +20,13 @@ pub(crate) struct LogFile {
 impl LogFile {
     /// Opens the log, which is made if it is not there.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(path)
-            .map(|file| Self { file })
+        OpenOptions::new().create(true).append(true).open(path).map(|file| Self { file })
     }
 
     /// Appends one line. A full disk must not end a backup, so a failure is passed over.
     pub(crate) fn write(&mut self, text: &str) {
         let now = jiff::ZonedDateTime::now().strftime("%Y/%m/%d %H:%M:%S");
-        let line = format!(
-            "{now} [{}] {}\n",
-            std::process::id(),
-            printable(text.as_bytes())
-        );
+        let line = format!("{now} [{}] {}\n", std::process::id(), printable(text.as_bytes()));
         let _ = self.file.write_all(line.as_bytes());
     }
 }
@@ -43,12 +35,7 @@ impl LogFile {
 pub(crate) fn event(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::Item(item) => {
-            format!(
-                "{} {}{}",
-                itemize(item),
-                words::item_name(item),
-                words::leader(item)
-            )
+            format!("{} {}{}", itemize(item), words::item_name(item), words::leader(item))
         }
         Event::Deleted { name, is_dir } => {
             let slash = if *is_dir { "/" } else { "" };

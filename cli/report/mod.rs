@@ -53,12 +53,7 @@ pub(crate) struct Reporter {
 impl Reporter {
     pub(crate) fn new(manner: Manner, log: Option<LogFile>) -> Self {
         let human = Mutex::new(Human::new(manner));
-        Self {
-            manner,
-            human,
-            log: log.map(Mutex::new),
-            bar: Mutex::new(None),
-        }
+        Self { manner, human, log: log.map(Mutex::new), bar: Mutex::new(None) }
     }
 
     /// Tells that a task begins.
@@ -91,9 +86,7 @@ impl Reporter {
 
     /// Tells how a task ended.
     pub(crate) fn outcome(&self, task: &Task, outcome: &Outcome) {
-        self.tell(json::outcome(task, outcome), |human| {
-            human.outcome(task, outcome)
-        });
+        self.tell(json::outcome(task, outcome), |human| human.outcome(task, outcome));
         for line in log_file::outcome(outcome) {
             self.log(&line);
         }

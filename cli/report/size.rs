@@ -44,14 +44,9 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(
-            [0, 999, 1_000, 1_234_567].map(grouped),
-            ["0", "999", "1,000", "1,234,567"]
-        );
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         let sizes = [0, 1023, 1024, 1536, 1_048_525, 1_048_576, 5 << 40].map(bytes);
-        let expected = [
-            "0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "5.0 TiB",
-        ];
+        let expected = ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "1.0 MiB", "1.0 MiB", "5.0 TiB"];
         assert_eq!(sizes, expected);
         assert_eq!(count(1, "file", "files"), "1 file");
     }

@@ -39,22 +39,13 @@ pub(crate) fn incomplete(task: &Task, outcome: &Outcome) -> Option<String> {
         wire::exit::DELETE_LIMIT => "the limit of --max-delete stopped the deletions",
         code => wire::exit::describe(code),
     };
-    let label = if outcome.code == wire::exit::VANISHED {
-        "warning"
-    } else {
-        "error"
-    };
-    Some(format!(
-        "{label}: {}: {why} (code {})",
-        task.name, outcome.code
-    ))
+    let label = if outcome.code == wire::exit::VANISHED { "warning" } else { "error" };
+    Some(format!("{label}: {}: {why} (code {})", task.name, outcome.code))
 }
 
 /// Sums up what was done, or in a preview would be.
 pub(crate) fn summary(summary: &Summary, seen_deleted: u64, preview: bool) -> Vec<String> {
-    let deleted = summary
-        .deleted
-        .map_or(seen_deleted, |counts| counts.total());
+    let deleted = summary.deleted.map_or(seen_deleted, |counts| counts.total());
     let seconds = summary.elapsed.as_secs_f64();
     let moved = summary.sent_bytes + summary.received_bytes;
     let files = |number| count(number, "file", "files");

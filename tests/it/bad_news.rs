@@ -44,21 +44,12 @@ impl Source {
 
     /// Starts a push of the source to `to`.
     fn push(&self, to: impl AsRef<str>) -> Program {
-        repl(words![
-            "push",
-            "--to",
-            to.as_ref(),
-            contents_of(&self.path())
-        ])
-        .within(SOON)
+        repl(words!["push", "--to", to.as_ref(), contents_of(&self.path())]).within(SOON)
     }
 
     /// Fails when the source is no longer what it was.
     fn expect_untouched(&self) {
-        let look = Look {
-            times: Times::Ignored,
-            attributes: true,
-        };
+        let look = Look { times: Times::Ignored, attributes: true };
         compare::assert_equal(&self.folder.path().join("before"), &self.path(), look);
     }
 }
@@ -69,23 +60,11 @@ fn expect_told(run: Outcome, code: i32, words: &[&str]) {
     run.expect_no_panic();
     let run = run.expect_code(code);
     let stderr = run.stderr().to_lowercase();
-    let line = stderr
-        .lines()
-        .find(|line| words.iter().all(|word| line.contains(&word.to_lowercase())));
-    assert!(
-        line.is_some(),
-        "no line with all of {words:?}: {}",
-        run.told()
-    );
-    let lines = stderr
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .count();
-    assert!(
-        lines <= 3,
-        "the news drowns in {lines} lines: {}",
-        run.told()
-    );
+    let line =
+        stderr.lines().find(|line| words.iter().all(|word| line.contains(&word.to_lowercase())));
+    assert!(line.is_some(), "no line with all of {words:?}: {}", run.told());
+    let lines = stderr.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(lines <= 3, "the news drowns in {lines} lines: {}", run.told());
     assert!(!stderr.contains('\x1b'), "escape codes: {}", run.told());
 }
 
@@ -101,10 +80,7 @@ fn an_unknown_host_is_named() {
 #[test]
 fn an_unknown_host_behind_ssh_is_named() {
     let source = Source::new();
-    let run = source
-        .push("no-such-host.invalid:/srv")
-        .args(["-e", "ssh -F none"])
-        .run();
+    let run = source.push("no-such-host.invalid:/srv").args(["-e", "ssh -F none"]).run();
     expect_told(run, 255, &["no-such-host.invalid"]);
     source.expect_untouched();
 }
@@ -122,15 +98,10 @@ fn a_closed_port_is_named() {
 fn a_wrong_password_is_told_with_user_and_module() {
     let source = Source::new();
     let secrets = temp_dir();
-    let (server_file, client_file) = (
-        secrets.path().join("secrets"),
-        secrets.path().join("password"),
-    );
+    let (server_file, client_file) =
+        (secrets.path().join("secrets"), secrets.path().join("password"));
     write_secret(&server_file, "anna:right\n");
-    let lines = format!(
-        "auth users = anna\nsecrets file = {}",
-        server_file.display()
-    );
+    let lines = format!("auth users = anna\nsecrets file = {}", server_file.display());
     let daemon = Daemon::start_with(Rsync::Installed, &lines);
     let to = format!("rsync://anna@127.0.0.1:{}/m/", daemon.port);
     write_secret(&client_file, "wrong\n");
@@ -142,11 +113,7 @@ fn a_wrong_password_is_told_with_user_and_module() {
     // The same with the right one, from the file and from the environment.
     write_secret(&client_file, "right\n");
     source.push(&to).arg(&option).run().expect_success();
-    source
-        .push(&to)
-        .env("RSYNC_PASSWORD", "right")
-        .run()
-        .expect_success();
+    source.push(&to).env("RSYNC_PASSWORD", "right").run().expect_success();
     source.expect_untouched();
 }
 
@@ -180,9 +147,7 @@ fn is_empty(folder: &Path) -> bool {
 fn an_unknown_module_is_named() {
     let source = Source::new();
     let daemon = Daemon::start(Rsync::Installed);
-    let run = source
-        .push(format!("rsync://127.0.0.1:{}/volume1/", daemon.port))
-        .run();
+    let run = source.push(format!("rsync://127.0.0.1:{}/volume1/", daemon.port)).run();
     expect_told(run, 5, &["volume1", "module"]);
     source.expect_untouched();
 }
@@ -203,9 +168,7 @@ fn a_path_that_is_not_there_is_named_with_the_way_out() {
     let source = Source::new();
     for way in [Way::Daemon, Way::Ssh] {
         let far = FarSide::start(way, Rsync::Installed);
-        let run = repl(far.push(&[], &source.path(), "not/there/yet"))
-            .within(SOON)
-            .run();
+        let run = repl(far.push(&[], &source.path(), "not/there/yet")).within(SOON).run();
         let code = run.code();
         assert!(code == 11 || code == 3, "{}", run.told());
         expect_told(run, code, &["not/there/yet"]);
@@ -234,11 +197,7 @@ fn an_rsync_that_is_not_on_the_far_path_is_told_with_the_option_to_set() {
         .push(sshd.to(folder.path()))
         .args(["-e", &sshd.rsh(), "--rsync-path=/usr/syno/bin/rsync"])
         .run();
-    expect_told(
-        run,
-        127,
-        &["/usr/syno/bin/rsync", "not found", "--rsync-path"],
-    );
+    expect_told(run, 127, &["/usr/syno/bin/rsync", "not found", "--rsync-path"]);
     source.expect_untouched();
 }
 
@@ -246,10 +205,7 @@ fn an_rsync_that_is_not_on_the_far_path_is_told_with_the_option_to_set() {
 fn an_ssh_that_lets_nobody_in_is_told() {
     let source = Source::new();
     let sshd = Sshd::start_with("AllowUsers somebody-else");
-    let run = source
-        .push(sshd.to(Path::new("/tmp")))
-        .args(["-e", &sshd.rsh()])
-        .run();
+    let run = source.push(sshd.to(Path::new("/tmp"))).args(["-e", &sshd.rsh()]).run();
     expect_told(run, 255, &["permission denied"]);
 }
 
@@ -260,10 +216,7 @@ fn the_noise_of_a_far_shell_is_shown() {
         "ForceCommand echo 'Welcome to DiskStation'; eval \"$SSH_ORIGINAL_COMMAND\"",
     );
     let folder = temp_dir();
-    let run = source
-        .push(sshd.to(folder.path()))
-        .args(["-e", &sshd.rsh()])
-        .run();
+    let run = source.push(sshd.to(folder.path())).args(["-e", &sshd.rsh()]).run();
     expect_told(run, 2, &["Welcome to DiskStation"]);
     assert!(is_empty(folder.path()));
 }
@@ -302,10 +255,8 @@ fn a_far_side_that_falls_silent_meets_the_time_limit() {
     let daemon = Daemon::start(Rsync::Installed);
     for after in [0, 60, 300, 500_000] {
         let proxy = Proxy::to(daemon.port, Fault::StallAfter(after));
-        let run = source
-            .push(daemon::url(proxy.port, ""))
-            .args(["--timeout=2", "--contimeout=2"])
-            .run();
+        let run =
+            source.push(daemon::url(proxy.port, "")).args(["--timeout=2", "--contimeout=2"]).run();
         let wall = run.wall;
         let code = run.code();
         assert!(code == 30 || code == 35, "{}", run.told());
@@ -319,10 +270,7 @@ fn a_far_side_that_falls_silent_meets_the_time_limit() {
 fn a_far_side_that_never_greets_meets_the_connection_time_limit() {
     let source = Source::new();
     let silent = ScriptedServer::start(|_| {});
-    let run = source
-        .push(daemon::url(silent.port, ""))
-        .arg("--contimeout=1")
-        .run();
+    let run = source.push(daemon::url(silent.port, "")).arg("--contimeout=1").run();
     expect_told(run, 35, &["127.0.0.1"]);
 }
 
@@ -343,11 +291,7 @@ fn an_rsync_of_an_old_protocol_behind_a_shell_is_told_with_its_number() {
     let folder = temp_dir();
     let rsh = folder.path().join("rsh");
     fs::write(&rsh, "printf '\\034\\000\\000\\000'; cat >/dev/null\n").unwrap();
-    let run = source
-        .push("far:/srv")
-        .arg("-e")
-        .arg(format!("sh {}", rsh.display()))
-        .run();
+    let run = source.push("far:/srv").arg("-e").arg(format!("sh {}", rsh.display())).run();
     expect_told(run, 2, &["protocol", "28", "29"]);
 }
 
@@ -386,11 +330,8 @@ fn a_wrong_type_in_the_configuration_is_drawn() {
 fn a_target_that_the_configuration_lacks_is_named_with_those_it_has() {
     let folder = temp_dir();
     let config = folder.path().join("repl.toml");
-    fs::write(
-        &config,
-        "[targets.ds214]\nhost = \"127.0.0.1\"\nvia = \"daemon\"\nmodule = \"m\"\n",
-    )
-    .unwrap();
+    fs::write(&config, "[targets.ds214]\nhost = \"127.0.0.1\"\nvia = \"daemon\"\nmodule = \"m\"\n")
+        .unwrap();
     let run = repl(words!["push", "--config", &config, "--to", "ds241"]).run();
     expect_drawn(run, &["ds241", "ds214"]);
 }
@@ -399,9 +340,7 @@ fn push_with_config(text: &str) -> (Outcome, String) {
     let folder = temp_dir();
     let config = folder.path().join("repl.toml");
     fs::write(&config, text).unwrap();
-    let run = repl(words!["push", "--config", &config, "--to", "nas"])
-        .within(SOON)
-        .run();
+    let run = repl(words!["push", "--config", &config, "--to", "nas"]).within(SOON).run();
     (run, config.display().to_string())
 }
 

@@ -44,10 +44,7 @@ fn the_negotiated_codec_carries_the_tree() {
 fn carry(options: &[&str]) {
     let folder = temp_dir();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
-    let odd = Odd {
-        far_times: false,
-        attributes: false,
-    };
+    let odd = Odd { far_times: false, attributes: false };
     odd_tree::build(&first, odd);
     odd_tree::build(&second, odd);
     odd_tree::live_in(&second);
@@ -66,9 +63,7 @@ fn carry_at(protocol: u32, rsync: Rsync, options: &[&str], [first, second]: [&Pa
     both.extend(options);
     let theirs = stock(Rsync::Installed, far.stock_push(&both, first, "stock")).run();
     both.extend(["--no-acls", "--no-xattrs"]);
-    let ours = repl(far.push(&both, first, "copy"))
-        .run()
-        .expect_code(theirs.code());
+    let ours = repl(far.push(&both, first, "copy")).run().expect_code(theirs.code());
     if ours.code() != 0 {
         return;
     }
@@ -87,9 +82,7 @@ fn a_video_is_not_compressed_and_the_run_says_so() {
         ("text-in-disguise.mp4", Random::new(3).text(1 << 20)),
     ] {
         let told = told_about(name, &content);
-        let line = told
-            .lines()
-            .find(|line| line.contains(name) && line.contains("not compressed"));
+        let line = told.lines().find(|line| line.contains(name) && line.contains("not compressed"));
         assert!(line.is_some(), "{told}");
     }
     let told = told_about("letter.txt", &Random::new(4).text(1 << 20));
@@ -99,11 +92,7 @@ fn a_video_is_not_compressed_and_the_run_says_so() {
 #[test]
 fn the_list_of_suffixes_can_be_replaced() {
     let text = Random::new(5).text(1 << 20);
-    let told = told_by(
-        &["-z", "-vv", "--skip-compress=abc/t[xy]t"],
-        "letter.txt",
-        &text,
-    );
+    let told = told_by(&["-z", "-vv", "--skip-compress=abc/t[xy]t"], "letter.txt", &text);
     assert!(told.contains("not compressed"), "{told}");
     let told = told_by(&["-z", "-vv", "--skip-compress=abc"], "letter.mp4", &text);
     assert!(!told.contains("not compressed"), "{told}");
@@ -119,9 +108,7 @@ fn told_by(options: &[&str], name: &str, content: &[u8]) -> String {
     std::fs::create_dir(&source).unwrap();
     std::fs::write(source.join(name), content).unwrap();
     let far = FarSide::start(Way::Daemon, Rsync::Installed);
-    let run = repl(far.push(options, &source, "copy"))
-        .run()
-        .expect_success();
+    let run = repl(far.push(options, &source, "copy")).run().expect_success();
     assert_same(&source.join(name), &far.folder("copy").join(name));
     run.stdout() + &run.stderr()
 }

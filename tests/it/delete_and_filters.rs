@@ -21,11 +21,7 @@ const CASES: [&[&str]; 21] = [
     &["--exclude=top/**/deep"],
     &["--exclude=[!a-m]*.c"],
     &["--delete", "--filter=P kept*"],
-    &[
-        "--delete",
-        "--filter=protect kept-by-rule",
-        "--filter=hide secret",
-    ],
+    &["--delete", "--filter=protect kept-by-rule", "--filter=hide secret"],
     &["--delete", "--filter=R *.o", "--filter=P *"],
     &["--delete", "--filter=: .rules"],
     &["--delete", "--filter=dir-merge,- .ignored"],
@@ -66,17 +62,8 @@ fn compare_with_stock(options: &[&str]) {
     let mut options = options.to_vec();
     options.extend(["--no-acls", "--no-xattrs", "--no-default-excludes"]);
     let ours = repl(far.push(&options, &source, "ours")).run();
-    assert_eq!(
-        ours.code(),
-        theirs.code(),
-        "{}\n{}",
-        ours.told(),
-        theirs.told()
-    );
-    let look = Look {
-        times: Times::Ignored,
-        attributes: false,
-    };
+    assert_eq!(ours.code(), theirs.code(), "{}\n{}", ours.told(), theirs.told());
+    let look = Look { times: Times::Ignored, attributes: false };
     compare::assert_equal(&far.folder("stock"), &far.folder("ours"), look);
 }
 
@@ -142,19 +129,10 @@ fn a_preview_changes_nothing_and_names_what_would_be_sent_and_deleted() {
     lay_old_copy(&far.folder("untouched"));
     settle_times(&far.folder("copy"), 1_600_000_000);
     settle_times(&far.folder("untouched"), 1_600_000_000);
-    let preview = repl(far.push(&["-n", "--delete"], &source, "copy"))
-        .run()
-        .expect_success();
-    let look = Look {
-        times: Times::Nanoseconds,
-        attributes: true,
-    };
+    let preview = repl(far.push(&["-n", "--delete"], &source, "copy")).run().expect_success();
+    let look = Look { times: Times::Nanoseconds, attributes: true };
     compare::assert_equal(&far.folder("untouched"), &far.folder("copy"), look);
     for name in ["a.c", "top/b.c", "gone.c", "gone-folder"] {
-        assert!(
-            preview.stdout().contains(name),
-            "no {name}: {}",
-            preview.told()
-        );
+        assert!(preview.stdout().contains(name), "no {name}: {}", preview.told());
     }
 }

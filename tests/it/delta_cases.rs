@@ -95,10 +95,7 @@ fn only_the_time_changed_costs_what_it_costs_stock() {
 
 #[test]
 fn nothing_in_common_costs_what_it_costs_stock() {
-    check_against_stock(
-        &Random::new(80).bytes(SIZE / 4),
-        &Random::new(81).bytes(SIZE / 4),
-    );
+    check_against_stock(&Random::new(80).bytes(SIZE / 4), &Random::new(81).bytes(SIZE / 4));
 }
 
 /// Returns data in which every stretch of a multiple of four bytes has the same weak sum, but other bytes.
@@ -139,23 +136,14 @@ fn push_both(basis: &[u8], edited: &[u8]) -> Cost {
     write_aged(&source, edited, 1_700_000_000);
     let daemon = Daemon::start(Rsync::Installed);
     let of_stock = push(&daemon, basis, |to| {
-        stock(
-            Rsync::Installed,
-            words!["-a", "--no-whole-file", &source, to],
-        )
-        .run()
+        stock(Rsync::Installed, words!["-a", "--no-whole-file", &source, to]).run()
     });
     assert_same(&source, &daemon.root().join("file"));
     let ours = push(&daemon, basis, |to| {
-        repl(words!["push", "--to", to, "--", &source])
-            .within(SEARCH_LIMIT)
-            .run()
+        repl(words!["push", "--to", to, "--", &source]).within(SEARCH_LIMIT).run()
     });
     assert_same(&source, &daemon.root().join("file"));
-    Cost {
-        ours,
-        stocks: of_stock,
-    }
+    Cost { ours, stocks: of_stock }
 }
 
 /// Lays the basis at the far side, pushes through a proxy, and returns the bytes that it saw.
@@ -187,22 +175,11 @@ fn a_file_of_holes_larger_than_memory_limits_is_searched_within_them() {
     sparse(&copy, &[(0, b"start"), (1 << 29, b"other")]);
     set_mtime(&copy, 1_600_000_000, 0);
     let words = words!["push", "--sparse", "--to", daemon.url(""), &source];
-    let run = repl(words)
-        .within(Duration::from_secs(120))
-        .run()
-        .expect_success();
-    assert!(
-        run.peak_bytes < 64 << 20,
-        "{} bytes of memory",
-        run.peak_bytes
-    );
+    let run = repl(words).within(Duration::from_secs(120)).run().expect_success();
+    assert!(run.peak_bytes < 64 << 20, "{} bytes of memory", run.peak_bytes);
     let looked = stock(
         Rsync::Installed,
-        words![
-            "-anic",
-            program::contents_of(folder.path()),
-            program::contents_of(daemon.root())
-        ],
+        words!["-anic", program::contents_of(folder.path()), program::contents_of(daemon.root())],
     );
     let differences = looked.run().expect_success().stdout();
     assert!(!differences.contains("image"), "{differences}");

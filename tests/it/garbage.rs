@@ -35,41 +35,24 @@ fn source() -> (TempDir, PathBuf) {
     fs::create_dir_all(source.join("inner")).unwrap();
     fs::write(source.join("letter"), Random::new(1).text(30_000)).unwrap();
     fs::write(source.join("inner/number"), "42\n").unwrap();
-    for path in [
-        source.join("letter"),
-        source.join("inner/number"),
-        source.join("inner"),
-        source.clone(),
-    ] {
+    for path in
+        [source.join("letter"), source.join("inner/number"), source.join("inner"), source.clone()]
+    {
         set_mtime(&path, 1_700_000_000, 0);
     }
     (folder, source)
 }
 
 fn push(source: &Path, port: u16) -> Program {
-    let words = words![
-        "push",
-        "--delete",
-        "--to",
-        daemon::url(port, ""),
-        contents_of(source)
-    ];
+    let words = words!["push", "--delete", "--to", daemon::url(port, ""), contents_of(source)];
     repl(words).within(LIMIT).data_limit(DATA_LIMIT)
 }
 
 /// Fails when the client panicked, was ended, or swelled.
 #[track_caller]
 fn expect_calm(run: &Outcome, what: &str) {
-    assert!(
-        run.peak_bytes < RESIDENT_LIMIT,
-        "{what}: {} bytes of memory",
-        run.peak_bytes
-    );
-    assert!(
-        !run.stderr().contains("memory allocation"),
-        "{what}: {}",
-        run.told()
-    );
+    assert!(run.peak_bytes < RESIDENT_LIMIT, "{what}: {} bytes of memory", run.peak_bytes);
+    assert!(!run.stderr().contains("memory allocation"), "{what}: {}", run.told());
     println!("{what}: {}", run.code());
     run.expect_no_panic();
 }
@@ -89,11 +72,7 @@ fn random_bytes_instead_of_a_daemon_end_the_run() {
 fn random_bytes_after_the_greeting_end_the_run() {
     let (_folder, source) = source();
     for seed in 0..60 {
-        let mut words = if seed % 2 == 0 {
-            SETUP.to_vec()
-        } else {
-            Vec::new()
-        };
+        let mut words = if seed % 2 == 0 { SETUP.to_vec() } else { Vec::new() };
         words.extend(Random::new(seed).bytes(5_000));
         let server = ScriptedServer::saying_after_the_greeting(words);
         let run = push(&source, server.port).run();
@@ -124,11 +103,7 @@ fn random_bytes_from_a_remote_shell_end_the_run() {
     let (noise, rsh) = (folder.path().join("noise"), folder.path().join("rsh"));
     fs::write(&rsh, format!("cat {}\ncat >/dev/null\n", noise.display())).unwrap();
     for seed in 0..20 {
-        let mut words = if seed % 2 == 0 {
-            b"\x20\0\0\0".to_vec()
-        } else {
-            Vec::new()
-        };
+        let mut words = if seed % 2 == 0 { b"\x20\0\0\0".to_vec() } else { Vec::new() };
         words.extend(Random::new(seed).bytes(5_000));
         fs::write(&noise, words).unwrap();
         let rsh = format!("sh {}", rsh.display());
@@ -156,78 +131,31 @@ fn absurdities() -> Vec<(&'static str, Vec<u8>)> {
     // File 2 of the list (the first is 1), to be transferred, with these four numbers as sum head.
     let with_head = |head: [i32; 4]| {
         let numbers = head.iter().flat_map(|number| number.to_le_bytes());
-        in_data(
-            &[0x03, 0x00, 0x80]
-                .into_iter()
-                .chain(numbers)
-                .collect::<Vec<_>>(),
-        )
+        in_data(&[0x03, 0x00, 0x80].into_iter().chain(numbers).collect::<Vec<_>>())
     };
     vec![
         ("compat flags of five bytes", vec![0xff; 64]),
-        (
-            "a list of checksum names of 32767 bytes",
-            b"\x81\xff\xff\xff".to_vec(),
-        ),
-        (
-            "no common checksum",
-            b"\x81\xff\x04blub\x01\x02\x03\x04".to_vec(),
-        ),
-        (
-            "a data frame of 16 MiB that does not come",
-            after_setup(b"\xff\xff\xff\x07abc"),
-        ),
-        (
-            "a text frame of 16 MiB",
-            after_setup(&frame(INFO, &vec![b'x'; 0xff_ffff])),
-        ),
+        ("a list of checksum names of 32767 bytes", b"\x81\xff\xff\xff".to_vec()),
+        ("no common checksum", b"\x81\xff\x04blub\x01\x02\x03\x04".to_vec()),
+        ("a data frame of 16 MiB that does not come", after_setup(b"\xff\xff\xff\x07abc")),
+        ("a text frame of 16 MiB", after_setup(&frame(INFO, &vec![b'x'; 0xff_ffff]))),
         ("an unknown tag", after_setup(&frame(77, b"what"))),
         ("a tag below the lowest", after_setup(b"\x01\x00\x00\x02x")),
-        (
-            "an end with five bytes",
-            after_setup(&frame(ERROR_EXIT, b"12345")),
-        ),
-        (
-            "a deleted name of 16 MiB",
-            after_setup(&frame(DELETED, &vec![b'd'; 0xff_ffff])),
-        ),
-        (
-            "the largest index",
-            in_data(&[0xfe, 0xff, 0xff, 0xff, 0xff, 0x00, 0x80]),
-        ),
-        (
-            "an index that no list has",
-            in_data(&[0xfe, 0x7f, 0xff, 0x00, 0x80]),
-        ),
-        (
-            "a negative index of no meaning",
-            in_data(&[0xff, 0x32, 0x00, 0x80]),
-        ),
-        (
-            "the transfer of a folder",
-            in_data(&[&[0x02, 0x00, 0x80][..], &[0; 16]].concat()),
-        ),
+        ("an end with five bytes", after_setup(&frame(ERROR_EXIT, b"12345"))),
+        ("a deleted name of 16 MiB", after_setup(&frame(DELETED, &vec![b'd'; 0xff_ffff]))),
+        ("the largest index", in_data(&[0xfe, 0xff, 0xff, 0xff, 0xff, 0x00, 0x80])),
+        ("an index that no list has", in_data(&[0xfe, 0x7f, 0xff, 0x00, 0x80])),
+        ("a negative index of no meaning", in_data(&[0xff, 0x32, 0x00, 0x80])),
+        ("the transfer of a folder", in_data(&[&[0x02, 0x00, 0x80][..], &[0; 16]].concat())),
         ("2^31-1 blocks", with_head([i32::MAX, 700, 2, 0])),
         ("a negative count of blocks", with_head([-1, 700, 2, 0])),
         ("blocks of 2^31-1 bytes", with_head([1, i32::MAX, 2, 0])),
         ("blocks without bytes", with_head([5, 0, 2, 0])),
-        (
-            "a strong sum of 2^31-1 bytes",
-            with_head([1, 700, i32::MAX, 0]),
-        ),
-        (
-            "a remainder larger than a block",
-            with_head([1, 700, 2, 701]),
-        ),
+        ("a strong sum of 2^31-1 bytes", with_head([1, 700, i32::MAX, 0])),
+        ("a remainder larger than a block", with_head([1, 700, 2, 701])),
         ("a negative remainder", with_head([1, 700, 2, -1])),
-        (
-            "sums that do not come",
-            with_head([1_000_000, 131_072, 16, 0]),
-        ),
-        (
-            "a name of 32767 bytes",
-            in_data(&[0x03, 0x00, 0x90, 0xff, 0xff]),
-        ),
+        ("sums that do not come", with_head([1_000_000, 131_072, 16, 0])),
+        ("a name of 32767 bytes", in_data(&[0x03, 0x00, 0x90, 0xff, 0xff])),
     ]
 }
 
@@ -244,15 +172,12 @@ fn frame(tag: u8, payload: &[u8]) -> Vec<u8> {
 #[test]
 fn a_greeting_without_end_is_cut_off() {
     let (_folder, source) = source();
-    for (what, line) in [
-        ("one line", vec![b'x'; 1 << 16]),
-        ("lines", b"hello there\n".repeat(5000)),
-    ] {
+    for (what, line) in
+        [("one line", vec![b'x'; 1 << 16]), ("lines", b"hello there\n".repeat(5000))]
+    {
         let server = ScriptedServer::start(move |client| {
             let _ = client.write_all(b"@RSYNCD: 32.0 sha512 sha256 sha1 md5 md4\n");
-            let sent = (0..1000)
-                .take_while(|_| client.write_all(&line).is_ok())
-                .count();
+            let sent = (0..1000).take_while(|_| client.write_all(&line).is_ok()).count();
             println!("{sent} pieces of {} bytes", line.len());
             let _ = client.shutdown(Shutdown::Write);
         });
@@ -268,22 +193,11 @@ fn a_session_that_breaks_off_anywhere_ends_the_run() {
     let session = Session::record(&source);
     let run = session.play_to(&source, session.len(), |_| {});
     expect_calm(&run, "the whole session");
-    assert_eq!(
-        run.code(),
-        0,
-        "a recording that does not play proves nothing: {}",
-        run.told()
-    );
+    assert_eq!(run.code(), 0, "a recording that does not play proves nothing: {}", run.told());
     for cut in session.cuts() {
         let run = session.play_to(&source, cut, |_| {});
         expect_calm(&run, &format!("cut at {cut} of {}", session.len()));
-        assert_ne!(
-            run.code(),
-            0,
-            "cut at {cut} of {}: {}",
-            session.len(),
-            run.told()
-        );
+        assert_ne!(run.code(), 0, "cut at {cut} of {}: {}", session.len(), run.told());
     }
 }
 
@@ -316,16 +230,11 @@ impl Session {
         fs::write(daemon.root().join("surplus"), "to be deleted").unwrap();
         let proxy = Proxy::to(daemon.port, Fault::None);
         push(source, proxy.port).run().expect_success();
-        Self {
-            answers: proxy.answers(),
-        }
+        Self { answers: proxy.answers() }
     }
 
     fn bytes(&self) -> Vec<u8> {
-        self.answers
-            .iter()
-            .flat_map(|answer| answer.bytes.iter().copied())
-            .collect()
+        self.answers.iter().flat_map(|answer| answer.bytes.iter().copied()).collect()
     }
 
     fn len(&self) -> usize {
@@ -335,11 +244,7 @@ impl Session {
     /// Returns how many bytes come before the binary part.
     fn text_len(&self) -> usize {
         let (bytes, ok) = (self.bytes(), b"@RSYNCD: OK\n");
-        bytes
-            .windows(ok.len())
-            .position(|window| window == ok)
-            .unwrap()
-            + ok.len()
+        bytes.windows(ok.len()).position(|window| window == ok).unwrap() + ok.len()
     }
 
     /// Returns where to break off: in the text, at each byte of the setup, at and in each frame.
@@ -366,11 +271,8 @@ impl Session {
         let mut bytes = self.bytes();
         damage(&mut bytes);
         bytes.truncate(end);
-        let pauses: Vec<_> = self
-            .answers
-            .iter()
-            .map(|answer| (answer.after, answer.bytes.len()))
-            .collect();
+        let pauses: Vec<_> =
+            self.answers.iter().map(|answer| (answer.after, answer.bytes.len())).collect();
         let server = ScriptedServer::start(move |client| {
             let mut heard = 0;
             let mut rest = &bytes[..];
@@ -392,9 +294,7 @@ impl Session {
 /// Listens until the client has said as much as it had said in the recording, but not for ever.
 fn hear(client: &mut TcpStream, heard: &mut u64, wanted: u64) {
     let end = Instant::now() + Duration::from_millis(200);
-    client
-        .set_read_timeout(Some(Duration::from_millis(50)))
-        .unwrap();
+    client.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
     let mut piece = [0; 1 << 16];
     while *heard < wanted && Instant::now() < end {
         match client.read(&mut piece) {

@@ -39,9 +39,7 @@ fn push_while(change: impl Fn(&Path)) -> (Outcome, Daemon, tempfile::TempDir) {
 fn wait_for_the_first_file(_running: &Running, root: &Path) {
     wait::eventually("the first file", Duration::from_secs(20), || {
         let mut names = fs::read_dir(root).ok()?.filter_map(Result::ok);
-        names
-            .any(|entry| entry.file_name().to_string_lossy().contains("a-large"))
-            .then_some(())
+        names.any(|entry| entry.file_name().to_string_lossy().contains("a-large")).then_some(())
     });
 }
 
@@ -51,14 +49,8 @@ fn a_file_that_vanishes_is_named_and_the_code_is_24() {
     let run = run.expect_code(24);
     assert!(run.stderr().contains("z-other"), "{}", run.told());
     assert!(run.stderr().contains("vanished"), "{}", run.told());
-    assert!(
-        daemon.root().join("z-small").exists(),
-        "what did not vanish has arrived"
-    );
-    assert!(
-        daemon.root().join("a-large").exists(),
-        "what did not vanish has arrived"
-    );
+    assert!(daemon.root().join("z-small").exists(), "what did not vanish has arrived");
+    assert!(daemon.root().join("a-large").exists(), "what did not vanish has arrived");
 }
 
 #[test]
@@ -72,12 +64,7 @@ fn a_file_that_has_grown_since_it_was_listed_arrives_whole() {
 #[test]
 fn a_file_that_has_shrunk_since_it_was_listed_arrives_as_it_is() {
     let (run, daemon, folder) = push_while(|source| {
-        OpenOptions::new()
-            .write(true)
-            .open(source.join("z-other"))
-            .unwrap()
-            .set_len(1000)
-            .unwrap();
+        OpenOptions::new().write(true).open(source.join("z-other")).unwrap().set_len(1000).unwrap();
     });
     run.expect_success();
     let sent = fs::read(folder.path().join("source/z-other")).unwrap();
@@ -90,11 +77,7 @@ fn a_file_that_grows_while_it_is_sent_arrives_with_the_length_it_had() {
     run.expect_success();
     let source = fs::read(folder.path().join("source/a-large")).unwrap();
     let copy = fs::read(daemon.root().join("a-large")).unwrap();
-    assert!(
-        source.starts_with(&copy) && copy.len() >= 2 << 20,
-        "{} bytes",
-        copy.len()
-    );
+    assert!(source.starts_with(&copy) && copy.len() >= 2 << 20, "{} bytes", copy.len());
 }
 
 #[test]
@@ -111,27 +94,17 @@ fn a_file_that_shrinks_while_it_is_sent_is_named_and_the_copy_is_never_a_mix() {
     assert!(run.code() == 23 || run.code() == 0, "{}", run.told());
     let source = fs::read(folder.path().join("source/a-large")).unwrap();
     if let Ok(copy) = fs::read(daemon.root().join("a-large")) {
-        assert!(
-            copy == source,
-            "{} bytes that were never in the source",
-            copy.len()
-        );
+        assert!(copy == source, "{} bytes that were never in the source", copy.len());
     }
-    assert!(
-        daemon.root().join("z-other").exists(),
-        "the files after it have arrived"
-    );
+    assert!(daemon.root().join("z-other").exists(), "the files after it have arrived");
 }
 
 #[test]
 fn a_file_that_is_rewritten_all_the_time_does_no_harm_to_the_others() {
     let (run, daemon, folder) = push_while(|source| {
         for round in 0..200_u64 {
-            fs::write(
-                source.join("z-other"),
-                Random::new(round).bytes(1000 + round as usize),
-            )
-            .unwrap();
+            fs::write(source.join("z-other"), Random::new(round).bytes(1000 + round as usize))
+                .unwrap();
         }
     });
     run.expect_success();
@@ -164,38 +137,17 @@ fn what_cannot_be_read_is_named_the_code_is_23_and_the_rest_arrives_as_from_stoc
     }
     let theirs = stock(
         Rsync::Installed,
-        words![
-            "-aH",
-            "--delete",
-            contents_of(&source),
-            daemon.url("stock/")
-        ],
+        words!["-aH", "--delete", contents_of(&source), daemon.url("stock/")],
     );
     let theirs = theirs.owning_nothing().run().expect_code(23);
-    let ours = repl(words![
-        "push",
-        "--delete",
-        "--to",
-        daemon.url("ours/"),
-        contents_of(&source)
-    ]);
+    let ours = repl(words!["push", "--delete", "--to", daemon.url("ours/"), contents_of(&source)]);
     let ours = ours.owning_nothing().run().expect_code(23);
     for name in ["shut", "closed"] {
         assert!(ours.stderr().contains(name), "{}", ours.told());
     }
-    assert!(
-        ours.stderr().contains("Permission denied"),
-        "{}",
-        ours.told()
-    );
+    assert!(ours.stderr().contains("Permission denied"), "{}", ours.told());
     for name in ["open", "old", "closed", "shut", "closed/inside"] {
         let exists = |root: &str| daemon.root().join(root).join(name).exists();
-        assert_eq!(
-            exists("ours"),
-            exists("stock"),
-            "{name}: {}{}",
-            ours.told(),
-            theirs.told()
-        );
+        assert_eq!(exists("ours"), exists("stock"), "{name}: {}{}", ours.told(), theirs.told());
     }
 }

@@ -1,10 +1,7 @@
 //! What does the whole program do against real rsyncs, real ssh, and peers that lie?
 //!
 //! One binary for all of it. The suite needs root, the Debian packages and the older rsyncs that `tests/run.sh` brings.
-#![allow(
-    clippy::unwrap_used,
-    reason = "a helper that cannot do its work must fail its test"
-)]
+#![allow(clippy::unwrap_used, reason = "a helper that cannot do its work must fail its test")]
 
 mod bad_news;
 mod codecs;

@@ -54,12 +54,7 @@ fn push_three_nights(protocol: u32, way: Way, rsync: Rsync) {
     compare::assert_stock_finds_nothing(&source, &far.folder("copy"), further);
 
     let again = repl(&words).run().expect_success();
-    assert_eq!(
-        super::output::summary_of(&again).files_sent,
-        0,
-        "{}",
-        again.told()
-    );
+    assert_eq!(super::output::summary_of(&again).files_sent, 0, "{}", again.told());
 
     odd_tree::live_in(&source);
     repl(&words).run().expect_success();
@@ -77,20 +72,10 @@ fn what_stock_refuses_at_protocol_29_ends_with_its_code_and_its_reason() {
         let options = [option, "--protocol=29"];
         let theirs = stock(Rsync::Installed, far.stock_push(&options, &source, "stock")).run();
         let ours = repl(far.push(&options, &source, "ours")).run();
-        assert_eq!(
-            ours.code(),
-            theirs.code(),
-            "{}{}",
-            ours.told(),
-            theirs.told()
-        );
+        assert_eq!(ours.code(), theirs.code(), "{}{}", ours.told(), theirs.told());
         for word in [reason, "29", "30"] {
             assert!(ours.stderr().contains(word), "no {word}: {}", ours.told());
-            assert!(
-                theirs.stderr().contains(word),
-                "no {word}: {}",
-                theirs.told()
-            );
+            assert!(theirs.stderr().contains(word), "no {word}: {}", theirs.told());
         }
     }
 }

@@ -29,11 +29,8 @@ pub(crate) struct Summary {
 pub(crate) fn summary_of(outcome: &Outcome) -> Summary {
     let lines = json_lines(outcome);
     let summary = &lines.last().unwrap_or_else(|| panic!("{}", outcome.told()))["summary"];
-    let number = |name: &str| {
-        summary[name]
-            .as_u64()
-            .unwrap_or_else(|| panic!("no {name}: {summary}"))
-    };
+    let number =
+        |name: &str| summary[name].as_u64().unwrap_or_else(|| panic!("no {name}: {summary}"));
     Summary {
         files_sent: number("transferred"),
         literal_bytes: number("literal_bytes"),
@@ -60,10 +57,9 @@ impl Small {
     fn new() -> Self {
         let folder = temp_dir();
         let daemon = Daemon::start(Rsync::Installed);
-        for (root, letter) in [
-            (folder.path().join("source"), 1500),
-            (daemon.root().to_owned(), 900),
-        ] {
+        for (root, letter) in
+            [(folder.path().join("source"), 1500), (daemon.root().to_owned(), 900)]
+        {
             fs::create_dir_all(root.join("inner")).unwrap();
             fs::write(root.join("letter"), Random::new(1).text(letter)).unwrap();
             fs::write(root.join("same"), "same\n").unwrap();
@@ -158,10 +154,7 @@ fn is_itemized(line: &str) -> bool {
 #[test]
 fn quiet_prints_nothing_and_verbose_prints_names() {
     let quiet = Small::new().push(&["-q", "--delete"]);
-    assert_eq!(
-        (quiet.stdout(), quiet.stderr()),
-        (String::new(), String::new())
-    );
+    assert_eq!((quiet.stdout(), quiet.stderr()), (String::new(), String::new()));
     let verbose = Small::new().push(&["-v", "--delete"]);
     for line in ["letter", "inner/new", "link", "deleting surplus"] {
         assert!(
@@ -178,8 +171,7 @@ fn very_verbose_says_which_block_size_was_chosen_and_why() {
     let run = Small::new().push(&["-vv"]);
     let told = run.stdout() + &run.stderr();
     assert!(
-        told.lines()
-            .any(|line| line.contains("block") && line.contains("1500 bytes")),
+        told.lines().any(|line| line.contains("block") && line.contains("1500 bytes")),
         "{told}"
     );
 }
@@ -188,20 +180,13 @@ fn very_verbose_says_which_block_size_was_chosen_and_why() {
 fn json_is_one_object_a_line_from_start_to_end() {
     let run = Small::new().push(&["--json", "--delete"]);
     let lines = json_lines(&run);
-    let events: Vec<_> = lines
-        .iter()
-        .map(|line| line["event"].as_str().unwrap())
-        .collect();
+    let events: Vec<_> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert_eq!(events.first(), Some(&"start"), "{}", run.told());
     assert_eq!(events.last(), Some(&"end"), "{}", run.told());
     let letter = lines.iter().find(|line| line["name"] == "letter").unwrap();
     assert_eq!(letter["event"], "item");
     assert_eq!(letter["size"], 1500);
-    assert!(
-        lines
-            .iter()
-            .any(|line| line["event"] == "deleted" && line["name"] == "surplus")
-    );
+    assert!(lines.iter().any(|line| line["event"] == "deleted" && line["name"] == "surplus"));
     assert_eq!(lines.last().unwrap()["code"], 0);
     assert_eq!(run.stderr(), "");
 }
@@ -213,30 +198,17 @@ fn the_summary_counts_the_bytes_that_went_over_the_wire() {
     let run = small.push_to(daemon::url(proxy.port, ""), &["--json"]);
     let (told, seen) = (summary_of(&run).wire_bytes, proxy.traffic());
     // The text lines of the daemon protocol may be left out, as stock leaves them out.
-    assert!(
-        told <= seen && seen - told < 600,
-        "told {told}, seen {seen}"
-    );
+    assert!(told <= seen && seen - told < 600, "told {told}, seen {seen}");
 }
 
 #[test]
 fn failures_are_objects_too() {
     let port = daemon::free_port();
-    let run = repl([
-        "push",
-        "--json",
-        "--to",
-        &daemon::url(port, ""),
-        "/etc/hostname",
-    ])
-    .run();
+    let run = repl(["push", "--json", "--to", &daemon::url(port, ""), "/etc/hostname"]).run();
     let lines = json_lines(&run);
     let end = lines.last().unwrap_or_else(|| panic!("{}", run.told()));
     assert_eq!(end["code"].as_i64(), Some(i64::from(run.code())));
-    assert!(
-        end["error"]["what"].as_str().unwrap().contains("127.0.0.1"),
-        "{end}"
-    );
+    assert!(end["error"]["what"].as_str().unwrap().contains("127.0.0.1"), "{end}");
 }
 
 #[test]
@@ -245,19 +217,10 @@ fn without_a_terminal_there_are_no_control_codes_whatever_the_names() {
     let source = folder.path().join("source");
     odd_tree::build(&source, Odd::EVERYTHING);
     let far = FarSide::start(Way::Daemon, Rsync::Installed);
-    for options in [
-        &["-n"][..],
-        &["-vv", "-i"],
-        &["--json"],
-        &["-v", "--delete"],
-    ] {
-        let run = repl(far.push(options, &source, "copy"))
-            .run()
-            .expect_success();
+    for options in [&["-n"][..], &["-vv", "-i"], &["--json"], &["-v", "--delete"]] {
+        let run = repl(far.push(options, &source, "copy")).run().expect_success();
         for output in [&run.stdout, &run.stderr] {
-            let control = output
-                .iter()
-                .position(|byte| matches!(byte, 0..=8 | 11..=31 | 127));
+            let control = output.iter().position(|byte| matches!(byte, 0..=8 | 11..=31 | 127));
             assert_eq!(
                 control,
                 None,
@@ -274,18 +237,11 @@ fn a_terminal_gets_a_bar_with_percent_rate_and_time_left() {
     let percents: Vec<u32> = shown
         .split(" %")
         .filter_map(|text| {
-            text.rsplit(|letter: char| !letter.is_ascii_digit())
-                .next()?
-                .parse()
-                .ok()
+            text.rsplit(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
         })
         .collect();
     assert!(percents.is_sorted(), "{percents:?}");
-    assert!(
-        percents.iter().any(|percent| (5..100).contains(percent)),
-        "{}",
-        shown.escape_debug()
-    );
+    assert!(percents.iter().any(|percent| (5..100).contains(percent)), "{}", shown.escape_debug());
     for word in ["/s", "left", "large"] {
         assert!(shown.contains(word), "no {word}: {}", shown.escape_debug());
     }
@@ -372,9 +328,7 @@ fn the_help_names_the_places_the_options_and_the_exit_codes() {
 
 #[test]
 fn wrong_usage_is_rsyncs_code_1_and_points_to_the_right_word() {
-    let run = repl(["push", "--to", "far:/srv", "--delet", "/etc/hostname"])
-        .run()
-        .expect_code(1);
+    let run = repl(["push", "--to", "far:/srv", "--delet", "/etc/hostname"]).run().expect_code(1);
     assert!(run.stderr().contains("--delete"), "{}", run.told());
     let run = repl(["push", "/etc/hostname"]).run().expect_code(1);
     assert!(run.stderr().contains("--to"), "{}", run.told());
@@ -391,28 +345,17 @@ fn the_jobs_of_a_target_go_to_folders_of_their_own() {
     }
     fs::create_dir(daemon.root().join("backup")).unwrap();
     let config = write_config(folder.path(), daemon.port);
-    repl(words!["push", "--config", &config, "--to", "nas"])
-        .run()
-        .expect_success();
-    for (job, name) in [
-        ("nightly", "photo"),
-        ("nightly", "video"),
-        ("films", "video"),
-    ] {
+    repl(words!["push", "--config", &config, "--to", "nas"]).run().expect_success();
+    for (job, name) in [("nightly", "photo"), ("nightly", "video"), ("films", "video")] {
         let copy = daemon.root().join("backup").join(job).join(name);
         assert_eq!(fs::read_to_string(copy.join("file")).unwrap(), name);
         assert!(!copy.join("@eaDir").exists(), "left out without being told");
     }
     fs::remove_dir_all(daemon.root().join("backup")).unwrap();
     fs::create_dir(daemon.root().join("backup")).unwrap();
-    repl(words!["push", "--config", &config, "--to", "nas", "films"])
-        .run()
-        .expect_success();
+    repl(words!["push", "--config", &config, "--to", "nas", "films"]).run().expect_success();
     assert!(daemon.root().join("backup/films/video/file").exists());
-    assert!(
-        !daemon.root().join("backup/nightly").exists(),
-        "only the named job runs"
-    );
+    assert!(!daemon.root().join("backup/nightly").exists(), "only the named job runs");
 }
 
 fn write_config(folder: &Path, port: u16) -> PathBuf {

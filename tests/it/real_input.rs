@@ -36,17 +36,7 @@ fn push_the_machine(way: Way) {
     let input = RealInput::find(lists.path());
     let far = FarSide::start(way, Rsync::Installed);
     let (mut words, to) = far.reach("copy");
-    words.splice(
-        0..0,
-        words![
-            "push",
-            "-a",
-            "-H",
-            "--json",
-            "--delete",
-            input.leave_out_option()
-        ],
-    );
+    words.splice(0..0, words!["push", "-a", "-H", "--json", "--delete", input.leave_out_option()]);
     words.extend(words!["--to", to, "--"]);
     words.extend(input.sources.iter().map(OsString::from));
 
@@ -70,10 +60,7 @@ struct RealInput {
 
 impl RealInput {
     fn find(lists: &Path) -> Self {
-        let mut found = Self {
-            sources: Vec::new(),
-            leave_out: lists.join("leave-out"),
-        };
+        let mut found = Self { sources: Vec::new(), leave_out: lists.join("leave-out") };
         let mut seen = Seen::default();
         let mut rules = String::new();
         for folder in [
@@ -91,10 +78,7 @@ impl RealInput {
                 found.sources.push(PathBuf::from(folder));
             }
         }
-        assert!(
-            seen.is_enough(),
-            "this machine is too small for the test: {seen:?}"
-        );
+        assert!(seen.is_enough(), "this machine is too small for the test: {seen:?}");
         fs::write(&found.leave_out, rules).unwrap();
         found
     }

@@ -24,9 +24,7 @@ fn many_files(dir: &Path, count: usize) {
 fn a_long_directory_comes_through_wherever_it_stands_and_again_unchanged() {
     let folder = temp_dir();
     for long_at in ["", "a", "m/inner", "z"] {
-        let source = folder
-            .path()
-            .join(format!("source-{}", long_at.replace('/', "-")));
+        let source = folder.path().join(format!("source-{}", long_at.replace('/', "-")));
         for small in ["a", "b", "m", "m/inner", "m/last", "z"] {
             many_files(&source.join(small), 3);
         }
@@ -54,9 +52,7 @@ fn a_tree_of_thousands_of_nested_directories_comes_through() {
     }
     for options in [&["--protocol=29"][..], &["--no-inc-recursive"], &[]] {
         let far = FarSide::start(Way::Pipe, Rsync::Installed);
-        repl(far.push(options, &source, "copy"))
-            .run()
-            .expect_success();
+        repl(far.push(options, &source, "copy")).run().expect_success();
         assert_stock_finds_nothing(&source, &far.folder("copy"), &[]);
     }
 }
@@ -70,11 +66,7 @@ fn a_run_over_a_hundred_thousand_files_needs_little_memory() {
         many_files(&source.join(n.to_string()), 1_000);
     }
     let run = repl(far.push(&[], &source, "copy")).run().expect_success();
-    assert!(
-        run.stdout().contains("sent 0 of 100,000 files"),
-        "{}",
-        run.told()
-    );
+    assert!(run.stdout().contains("sent 0 of 100,000 files"), "{}", run.told());
     // An unoptimized program brings more of itself into memory than the one that is shipped.
     assert!(run.peak_bytes < 16 << 20, "{} bytes", run.peak_bytes);
 }
@@ -87,11 +79,7 @@ fn a_large_file_changed_since_the_last_run_has_a_session_of_its_own() {
     let mut image = Random::new(1).bytes(64 << 20);
     fs::write(source.join("image"), &image).unwrap();
     for n in 0..40 {
-        fs::write(
-            source.join(format!("letter-{n}")),
-            Random::new(n).text(300_000),
-        )
-        .unwrap();
+        fs::write(source.join(format!("letter-{n}")), Random::new(n).text(300_000)).unwrap();
     }
     let daemon = Daemon::start(Rsync::Installed);
     let config = folder.path().join("repl.toml");
@@ -118,10 +106,7 @@ fn a_large_file_changed_since_the_last_run_has_a_session_of_its_own() {
     set_mtime(&source.join("image"), 2_000_000_000, 0);
     let second = push();
     let told = second.stdout();
-    assert!(
-        told.contains("two sessions") && told.contains("2048-byte blocks"),
-        "{told}"
-    );
+    assert!(told.contains("two sessions") && told.contains("2048-byte blocks"), "{told}");
     assert!(told.contains("sent 1 of 41 files"), "{told}");
     assert_stock_finds_nothing(&source, &daemon.root().join("night/data"), &[]);
 }

@@ -44,22 +44,13 @@ fn interrupt(way: Way, signal: Signal) {
         has_a_part(&copy).then_some(())
     });
     running.signal(signal);
-    let stopped = running
-        .within(Duration::from_secs(5))
-        .wait()
-        .expect_code(20);
+    let stopped = running.within(Duration::from_secs(5)).wait().expect_code(20);
     stopped.expect_no_panic();
     assert!(stopped.stderr().contains("signal"), "{}", stopped.told());
-    assert!(
-        !copy.join("large").exists(),
-        "half a file stands under its name"
-    );
+    assert!(!copy.join("large").exists(), "half a file stands under its name");
 
     repl(far.push(&[], &source, "copy")).run().expect_success();
-    assert_eq!(
-        fs::read(source.join("large")).unwrap(),
-        fs::read(copy.join("large")).unwrap()
-    );
+    assert_eq!(fs::read(source.join("large")).unwrap(), fs::read(copy.join("large")).unwrap());
 }
 
 /// Returns whether the receiver's temporary file for `large` is there with something in it.

@@ -18,10 +18,7 @@ const ROUNDS: usize = 15;
 const KIND: SumKind = SumKind::Xxh128;
 
 fn main() {
-    let mib: usize = std::env::args()
-        .nth(1)
-        .and_then(|arg| arg.parse().ok())
-        .unwrap_or(64);
+    let mib: usize = std::env::args().nth(1).and_then(|arg| arg.parse().ok()).unwrap_or(64);
     let random = noise(mib << 20, 1);
     let other = noise(mib << 20, 2);
     let zeros = vec![0; mib << 20];
@@ -31,10 +28,7 @@ fn main() {
     });
     report("strong sum, 4 KiB blocks", random.len(), || {
         let strong = StrongSum::new(KIND, 1, SeedOrder::First);
-        random
-            .chunks(4096)
-            .map(|data| strong.block(data).as_bytes()[0])
-            .fold(0, |a, b| a ^ b)
+        random.chunks(4096).map(|data| strong.block(data).as_bytes()[0]).fold(0, |a, b| a ^ b)
     });
     report("file sum", random.len(), || {
         let mut sum = FileSum::new(KIND, 0);
@@ -46,38 +40,23 @@ fn main() {
     for block_len in [700, 4096, 44 << 10] {
         let index = index(&random, block_len);
         let name = |what: &str| format!("{what}, {block_len}-byte blocks");
-        report(&name("equal file"), random.len(), || {
-            search(&random, Some(&index))
-        });
-        report(&name("no match"), other.len(), || {
-            search(&other, Some(&index))
-        });
+        report(&name("equal file"), random.len(), || search(&random, Some(&index)));
+        report(&name("no match"), other.len(), || search(&other, Some(&index)));
     }
     let index_of_zeros = index(&zeros, 4096);
-    report("all zeros", zeros.len(), || {
-        search(&zeros, Some(&index_of_zeros))
-    });
+    report("all zeros", zeros.len(), || search(&zeros, Some(&index_of_zeros)));
     let shifted = [b"an insertion".as_slice(), &random].concat();
     let index_of_random = index(&random, 4096);
-    report("insertion at the start", shifted.len(), || {
-        search(&shifted, Some(&index_of_random))
-    });
+    report("insertion at the start", shifted.len(), || search(&shifted, Some(&index_of_random)));
     yardstick(&random, &shifted, &other);
 }
 
 /// What another implementation of the algorithm does with the same bytes and block length.
 fn yardstick(basis: &[u8], shifted: &[u8], other: &[u8]) {
-    let options = SignatureOptions {
-        block_size: 4096,
-        crypto_hash_size: 8,
-    };
+    let options = SignatureOptions { block_size: 4096, crypto_hash_size: 8 };
     let signature = Signature::calculate(basis, options);
     let index = signature.index();
-    for (name, new) in [
-        ("equal", basis),
-        ("insertion", shifted),
-        ("no match", other),
-    ] {
+    for (name, new) in [("equal", basis), ("insertion", shifted), ("no match", other)] {
         let mut delta = Vec::new();
         report(&format!("fast_rsync, {name}, 4 KiB"), new.len(), || {
             delta.clear();
@@ -89,10 +68,7 @@ fn yardstick(basis: &[u8], shifted: &[u8], other: &[u8]) {
 fn search(new: &[u8], index: Option<&Index>) -> Outcome {
     let mut rest = new;
     let strong = StrongSum::new(KIND, 1, SeedOrder::First);
-    let plan = Plan {
-        basis: index.map(|index| (index, strong)),
-        ..Plan::whole(new.len() as u64)
-    };
+    let plan = Plan { basis: index.map(|index| (index, strong)), ..Plan::whole(new.len() as u64) };
     let mut sink = |event: Event<'_>| {
         black_box(event);
         Ok::<(), std::io::Error>(())
@@ -132,9 +108,7 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut bytes = Vec::with_capacity(len);
     while bytes.len() < len {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         bytes.extend_from_slice(&(state ^ (state >> 29)).to_le_bytes()[..7]);
     }
     bytes.truncate(len);

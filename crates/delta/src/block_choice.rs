@@ -54,10 +54,7 @@ pub struct Choice {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self {
-            largest: 0,
-            bytes: [0; 64],
-        }
+        Self { largest: 0, bytes: [0; 64] }
     }
 }
 
@@ -93,11 +90,7 @@ impl Sizes {
 /// Chooses the block length for a session over files of these sizes.
 pub fn choose(sizes: &Sizes) -> Choice {
     let rule = block_len(sizes.largest, PROTOCOL);
-    let by_rule = |split, why| Choice {
-        block: None,
-        split,
-        why,
-    };
+    let by_rule = |split, why| Choice { block: None, split, why };
     if sizes.largest < SPLIT_SIZE {
         let why = format!(
             "rsync's own rule: the largest file has {} bytes, which gain little by other blocks",
@@ -105,9 +98,8 @@ pub fn choose(sizes: &Sizes) -> Choice {
         );
         return by_rule(false, why);
     }
-    let shortest = POWERS
-        .map(|power| 1 << power)
-        .find(|&block| affordable(sizes.largest, block, rule));
+    let shortest =
+        POWERS.map(|power| 1 << power).find(|&block| affordable(sizes.largest, block, rule));
     let Some(block) = shortest.filter(|&block| block < rule) else {
         let why = format!(
             "rsync's own rule: shorter blocks than its {rule} bytes would cost the largest file \

@@ -54,9 +54,7 @@ pub fn head(
     certainty: Certainty,
     protocol: u32,
 ) -> Head {
-    let block_len = wish
-        .filter(|&wish| wish > 0)
-        .unwrap_or_else(|| block_len(basis_len, protocol));
+    let block_len = wish.filter(|&wish| wish > 0).unwrap_or_else(|| block_len(basis_len, protocol));
     let count = basis_len.div_ceil(block_len.into());
     if count == 0 || count > i32::MAX as u64 {
         return Head::default();
@@ -98,22 +96,13 @@ mod tests {
         }
         let billion = head(1_000_000_000, None, SumKind::Md5, Certainty::Normal, 30);
         assert_eq!(numbers(billion), [31_630, 31_616, 3, 17_536]);
-        let old = head(
-            1_000_000_000_000,
-            None,
-            SumKind::Md4Old,
-            Certainty::Normal,
-            29,
-        );
+        let old = head(1_000_000_000_000, None, SumKind::Md4Old, Certainty::Normal, 29);
         assert_eq!(numbers(old), [1_000_000, 1_000_000, 5, 0]);
     }
 
     #[test]
     fn a_strong_sum_is_never_longer_than_the_digest() {
-        assert_eq!(
-            strong_len(1 << 60, 700, SumKind::Xxh64, Certainty::Normal),
-            8
-        );
+        assert_eq!(strong_len(1 << 60, 700, SumKind::Xxh64, Certainty::Normal), 8);
         assert_eq!(strong_len(1, 700, SumKind::Xxh3, Certainty::Full), 8);
         assert_eq!(strong_len(1, 700, SumKind::Sha1, Certainty::Full), 16);
         assert_eq!(strong_len(1, 700, SumKind::None, Certainty::Full), 0);

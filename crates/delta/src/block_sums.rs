@@ -149,8 +149,7 @@ impl BlockSums {
         let more = (self.weak.len() / 2).max(64);
         let more = more.min(self.capacity - self.weak.len());
         self.weak.reserve_exact(more);
-        self.strong
-            .reserve_exact(more * self.head.strong_len as usize);
+        self.strong.reserve_exact(more * self.head.strong_len as usize);
     }
 }
 
@@ -160,12 +159,7 @@ mod tests {
 
     #[test]
     fn the_length_of_the_basis_counts_the_short_block() {
-        let head = |count, remainder| Head {
-            count,
-            block_len: 700,
-            strong_len: 2,
-            remainder,
-        };
+        let head = |count, remainder| Head { count, block_len: 700, strong_len: 2, remainder };
         assert_eq!(head(3, 600).basis_len(), 2000);
         assert_eq!(head(3, 0).basis_len(), 2100);
         assert_eq!(head(0, 0).basis_len(), 0);
@@ -173,12 +167,7 @@ mod tests {
 
     #[test]
     fn sums_past_the_memory_limit_are_dropped_and_counted() {
-        let head = Head {
-            count: 1000,
-            block_len: 700,
-            strong_len: 2,
-            remainder: 0,
-        };
+        let head = Head { count: 1000, block_len: 700, strong_len: 2, remainder: 0 };
         let mut sums = BlockSums::with_limit(head, 18 * 10);
         for block in 0..1000 {
             sums.push(block, &[1, 2]);
@@ -188,12 +177,7 @@ mod tests {
 
     #[test]
     fn an_announced_count_costs_no_memory() {
-        let head = Head {
-            count: i32::MAX as u32,
-            block_len: 700,
-            strong_len: 16,
-            remainder: 0,
-        };
+        let head = Head { count: i32::MAX as u32, block_len: 700, strong_len: 16, remainder: 0 };
         let mut sums = BlockSums::new(head);
         sums.push(1, &[0; 16]);
         assert!(sums.strong.capacity() <= 64 * 16);

@@ -70,10 +70,7 @@ impl Digest {
     /// A sender that could not read its file to the end sends it, so that the receiver discards
     /// what it got (docs/protocol/transfer.md, whole-file sum).
     pub fn spoiled(&self) -> Self {
-        let mut wrong = Self {
-            bytes: [0; DIGEST_MAX],
-            len: self.len,
-        };
+        let mut wrong = Self { bytes: [0; DIGEST_MAX], len: self.len };
         if self.as_bytes().iter().all(|&byte| byte == 0) && self.len > 0 {
             wrong.bytes[self.len - 1] = 1;
         }
@@ -83,9 +80,7 @@ impl Digest {
 
 impl std::fmt::Debug for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.as_bytes()
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -96,10 +91,7 @@ mod tests {
     #[test]
     fn a_spoiled_sum_always_differs_and_keeps_its_length() {
         assert_eq!(Digest::new(&[7; 16]).spoiled(), Digest::new(&[0; 16]));
-        assert_eq!(
-            Digest::new(&[0; 8]).spoiled().as_bytes(),
-            [0, 0, 0, 0, 0, 0, 0, 1]
-        );
+        assert_eq!(Digest::new(&[0; 8]).spoiled().as_bytes(), [0, 0, 0, 0, 0, 0, 0, 1]);
         assert_eq!(Digest::new(&[0]).spoiled().as_bytes(), [1]);
     }
 }

@@ -30,10 +30,7 @@ fn sample(data: &[u8]) -> Vec<u8> {
     // From the middle of each part, so that a plain head does not count for more than it is.
     let part = data.len() / PIECES;
     let before = (part - PIECE_LEN) / 2;
-    data.chunks_exact(part)
-        .flat_map(|part| &part[before..before + PIECE_LEN])
-        .copied()
-        .collect()
+    data.chunks_exact(part).flat_map(|part| &part[before..before + PIECE_LEN]).copied().collect()
 }
 
 /// Tells whether two bytes are equal less often than 1.5 times in 256.

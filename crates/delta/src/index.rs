@@ -159,9 +159,8 @@ mod tests {
 
     #[test]
     fn a_peer_that_invents_equal_weak_sums_lengthens_no_look_up() {
-        let sums: Vec<(u32, [u8; 2])> = (0..60_000u32)
-            .map(|n| (42, (n as u16).to_le_bytes()))
-            .collect();
+        let sums: Vec<(u32, [u8; 2])> =
+            (0..60_000u32).map(|n| (42, (n as u16).to_le_bytes())).collect();
         let index = index_of(&sums, Placement::Anywhere);
         assert_eq!(index.candidates(42).count(), PROBE_LIMIT);
         assert_eq!(index.candidates(43).count(), 0);

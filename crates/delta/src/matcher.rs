@@ -139,9 +139,8 @@ impl<'a> Matcher<'a> {
             return None;
         }
         let expected = self.with_weak(self.expected, spot.weak);
-        let own_place = self
-            .block_at(spot.offset)
-            .and_then(|block| self.with_weak(block, spot.weak));
+        let own_place =
+            self.block_at(spot.offset).and_then(|block| self.with_weak(block, spot.weak));
         // In place, a block at its own place costs the receiver nothing.
         let hints = match self.index.placement() {
             Placement::Anywhere => [expected, own_place],
@@ -244,9 +243,7 @@ impl<'a> Matcher<'a> {
 
     /// Compares strong sums; one that the peer sent longer than the digest counts as cut.
     fn equal(&self, block: u32, spot: &mut Spot<'_>) -> bool {
-        let digest = spot
-            .digest
-            .get_or_insert_with(|| self.strong.block(spot.data));
+        let digest = spot.digest.get_or_insert_with(|| self.strong.block(spot.data));
         let theirs = self.index.sums().strong(block);
         let len = theirs.len().min(digest.as_bytes().len());
         len > 0 && theirs[..len] == digest.as_bytes()[..len]

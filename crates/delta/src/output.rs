@@ -20,12 +20,7 @@ where
     S: FnMut(Event<'_>) -> Result<(), E>,
 {
     pub(crate) fn new(window: Window<'a, R>, sink: &'a mut S) -> Self {
-        Self {
-            window,
-            unsent: 0,
-            stats: Stats::default(),
-            sink,
-        }
+        Self { window, unsent: 0, stats: Stats::default(), sink }
     }
 
     /// Passes the first bytes of the file without handing them out.
@@ -61,9 +56,7 @@ where
         let literal = &self.window.bytes()[self.unsent..pos];
         self.stats.literal_bytes += literal.len() as u64;
         self.unsent = pos;
-        literal
-            .chunks(LITERAL_MAX)
-            .try_for_each(|piece| (self.sink)(Event::Literal(piece)))
+        literal.chunks(LITERAL_MAX).try_for_each(|piece| (self.sink)(Event::Literal(piece)))
     }
 
     pub(crate) fn matched(&mut self, block: u32, place: Range<usize>) -> Result<(), E> {
@@ -77,10 +70,6 @@ where
 
     pub(crate) fn finish(self) -> Outcome {
         let (file_sum, damage) = self.window.finish();
-        Outcome {
-            stats: self.stats,
-            file_sum,
-            damage,
-        }
+        Outcome { stats: self.stats, file_sum, damage }
     }
 }

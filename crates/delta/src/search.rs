@@ -46,11 +46,7 @@ pub struct Plan<'a> {
 impl Plan<'_> {
     /// Plans to send a whole file of this size.
     pub fn whole(size: u64) -> Self {
-        Self {
-            size,
-            held_prefix: 0,
-            basis: None,
-        }
+        Self { size, held_prefix: 0, basis: None }
     }
 }
 

@@ -51,10 +51,7 @@ impl Rolling {
     pub fn roll(&mut self, leaving: u8, entering: u8) {
         let leaving = signed(leaving);
         self.s1 = self.s1.wrapping_add(signed(entering)).wrapping_sub(leaving);
-        self.s2 = self
-            .s2
-            .wrapping_add(self.s1)
-            .wrapping_sub(self.len.wrapping_mul(leaving));
+        self.s2 = self.s2.wrapping_add(self.s1).wrapping_sub(self.len.wrapping_mul(leaving));
     }
 
     /// Moves the window at least once and then on until its sum is wanted.

@@ -55,15 +55,7 @@ impl<'a, R: FnMut(&mut [u8]) -> io::Result<usize>> Window<'a, R> {
         if buf.len() != room {
             buf.resize(room, 0);
         }
-        Self {
-            buf,
-            filled: 0,
-            read,
-            size,
-            unread: size,
-            file_sum,
-            damage: None,
-        }
+        Self { buf, filled: 0, read, size, unread: size, file_sum, damage: None }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

@@ -53,10 +53,7 @@ pub(crate) struct AttributeReader {
 
 impl AttributeReader {
     pub(crate) fn new(wish: AttributeWish) -> Self {
-        Self {
-            wish,
-            collector: XattrCollector::default(),
-        }
+        Self { wish, collector: XattrCollector::default() }
     }
 
     /// Reads what is to be sent with `name`.
@@ -83,21 +80,9 @@ impl AttributeReader {
                 false => Ok(None),
             };
         let access_acl = acl(ACCESS_XATTR)?;
-        let default_acl = if kind == Kind::Dir {
-            acl(DEFAULT_XATTR)?
-        } else {
-            None
-        };
-        let xattrs = if xattrs {
-            self.read_xattrs(dir, name, names, filter)?
-        } else {
-            None
-        };
-        Ok(Attributes {
-            access_acl,
-            default_acl,
-            xattrs,
-        })
+        let default_acl = if kind == Kind::Dir { acl(DEFAULT_XATTR)? } else { None };
+        let xattrs = if xattrs { self.read_xattrs(dir, name, names, filter)? } else { None };
+        Ok(Attributes { access_acl, default_acl, xattrs })
     }
 
     fn read_xattrs(
@@ -149,9 +134,7 @@ pub(crate) fn put_values(
     let mut reply = XattrReplyEncoder::default();
     for &number in wanted {
         let attribute = names.and_then(|names| names.long(number));
-        let value = dir
-            .zip(attribute)
-            .and_then(|(dir, attribute)| dir.xattr(name, attribute).ok());
+        let value = dir.zip(attribute).and_then(|(dir, attribute)| dir.xattr(name, attribute).ok());
         reply.value(out, number, &value.flatten().unwrap_or_default());
     }
     reply.end(out);
@@ -169,9 +152,7 @@ pub(crate) fn read_merge_file(dir: &Dir, path: &[u8]) -> io::Result<Option<Vec<u
         Err(error) => return Err(error),
     };
     if !metadata.is_file() || metadata.len() > MAX_MERGE_FILE {
-        return Err(io::Error::other(
-            "it is no regular file, or far too long for a list of rules",
-        ));
+        return Err(io::Error::other("it is no regular file, or far too long for a list of rules"));
     }
     fs::read(path).map(Some)
 }

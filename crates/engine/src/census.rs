@@ -40,11 +40,7 @@ fn walk(
     mut filter: ActiveFilter,
     progress: &Progress,
 ) -> bool {
-    let start = if source.name == b"." {
-        Vec::new()
-    } else {
-        source.name.clone()
-    };
+    let start = if source.name == b"." { Vec::new() } else { source.name.clone() };
     let mut pending = vec![(start, 0)];
     let mut entered = 0;
     while let Some((path, depth)) = pending.pop() {

@@ -127,12 +127,7 @@ impl<'a> Content<'a> {
     pub(crate) fn pack_rules(&self) -> Option<PackRules> {
         let (kind, level) = self.codec?;
         let (sum, seed) = (self.rules.sum, self.rules.seed);
-        let rules = PackRules {
-            kind,
-            level,
-            sum,
-            seed,
-        };
+        let rules = PackRules { kind, level, sum, seed };
         (self.rules.append == Append::No).then_some(rules)
     }
 
@@ -214,10 +209,7 @@ impl<'a> Content<'a> {
     }
 
     /// Sends what the far side lacks; everything, where it has nothing.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "each says another thing about the one file"
-    )]
+    #[allow(clippy::too_many_arguments, reason = "each says another thing about the one file")]
     fn search<W: Write, F: Read + Seek>(
         &mut self,
         out: &mut MuxWriter<W>,
@@ -229,16 +221,8 @@ impl<'a> Content<'a> {
         progress: &Progress,
     ) -> Result<Sent> {
         let sum = FileSum::new(self.rules.sum, self.rules.seed);
-        let kept = if self.rules.append == Append::No {
-            0
-        } else {
-            basis.head.basis_len()
-        };
-        let skipped = if self.rules.append == Append::Trusting {
-            kept
-        } else {
-            0
-        };
+        let kept = if self.rules.append == Append::No { 0 } else { basis.head.basis_len() };
+        let skipped = if self.rules.append == Append::Trusting { kept } else { 0 };
         if skipped > 0 && file.seek(SeekFrom::Start(skipped)).is_err() {
             return Err(closed());
         }
@@ -262,9 +246,7 @@ impl<'a> Content<'a> {
             desk: self.desk,
         };
         let read = |buffer: &mut [u8]| file.read(buffer);
-        let outcome = self
-            .searcher
-            .search(read, &plan, sum, &mut |found| tokens.put(found))?;
+        let outcome = self.searcher.search(read, &plan, sum, &mut |found| tokens.put(found))?;
         tokens.end(outcome.file_sum.as_bytes())?;
         if let Some(compressor) = &self.compressor {
             self.tell_treatment(path, compressor.treatment());
@@ -312,12 +294,7 @@ impl<'a> Content<'a> {
 
 impl Sent {
     fn literally(size: u64, damage: Option<String>) -> Self {
-        Self {
-            size,
-            literal_bytes: size,
-            matched_bytes: 0,
-            damage,
-        }
+        Self { size, literal_bytes: size, matched_bytes: 0, damage }
     }
 }
 
@@ -339,9 +316,7 @@ impl<W: Write> Tokens<'_, W> {
     fn put(&mut self, found: Found<'_>) -> Result<()> {
         self.record.clear();
         let (Found::Literal(data) | Found::Match { data, .. }) = found;
-        self.progress
-            .current_bytes
-            .fetch_add(data.len() as u64, Relaxed);
+        self.progress.current_bytes.fetch_add(data.len() as u64, Relaxed);
         match found {
             Found::Literal(data) => self.literal(data)?,
             Found::Match { block, data } => self.matched(block, data)?,
@@ -352,13 +327,7 @@ impl<W: Write> Tokens<'_, W> {
     }
 
     fn literal(&mut self, data: &[u8]) -> Result<()> {
-        let Self {
-            encoder,
-            record,
-            compressor,
-            out,
-            ..
-        } = self;
+        let Self { encoder, record, compressor, out, .. } = self;
         let Some(compressor) = compressor else {
             for piece in data.chunks(LITERAL) {
                 record.clear();
@@ -374,12 +343,7 @@ impl<W: Write> Tokens<'_, W> {
     }
 
     fn matched(&mut self, block: u32, data: &[u8]) -> Result<()> {
-        let Self {
-            encoder,
-            record,
-            compressor,
-            ..
-        } = self;
+        let Self { encoder, record, compressor, .. } = self;
         if let Some(compressor) = compressor {
             compressor.end_run(&mut |chunk| put_chunk(encoder, record, chunk))?;
             compressor.matched(data, self.protocol);
@@ -389,13 +353,7 @@ impl<W: Write> Tokens<'_, W> {
     }
 
     fn end(&mut self, file_sum: &[u8]) -> Result<()> {
-        let Self {
-            encoder,
-            record,
-            compressor,
-            out,
-            ..
-        } = self;
+        let Self { encoder, record, compressor, out, .. } = self;
         record.clear();
         if let Some(compressor) = compressor {
             compressor.end_run(&mut |chunk| put_chunk(encoder, record, chunk))?;

@@ -110,10 +110,7 @@ impl Desk {
             && (state.waiting_entries >= MAX_WAITING_ENTRIES
                 || state.waiting_list_bytes >= MAX_WAITING_LIST_BYTES)
         {
-            state = self
-                .for_scan
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.for_scan.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if state.closed {
             return Err(SenderGone);
@@ -135,10 +132,8 @@ impl Desk {
             && (state.requests.len() >= MAX_WAITING_REQUESTS
                 || state.waiting_sum_bytes >= MAX_WAITING_SUM_BYTES)
         {
-            let (next, waited) = self
-                .for_inbox
-                .wait_timeout(state, STALL)
-                .unwrap_or_else(PoisonError::into_inner);
+            let (next, waited) =
+                self.for_inbox.wait_timeout(state, STALL).unwrap_or_else(PoisonError::into_inner);
             state = next;
             if waited.timed_out() {
                 break;
@@ -176,10 +171,7 @@ impl Desk {
                 return step;
             }
             let Some(patience) = patience else {
-                state = self
-                    .for_sender
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = self.for_sender.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let (next, waited) = self
@@ -276,10 +268,7 @@ impl Desk {
 
 fn weight(scanned: &Scanned) -> (usize, usize) {
     match scanned {
-        Scanned::Part(part) => (
-            part.list.as_ref().map_or(0, SentList::len),
-            part.bytes.len(),
-        ),
+        Scanned::Part(part) => (part.list.as_ref().map_or(0, SentList::len), part.bytes.len()),
         Scanned::Finished(_) => (0, 0),
     }
 }

@@ -37,11 +37,7 @@ impl Digests {
         let work = || take_files(kind, listing, dirs, &files, &next);
         let mut done = Vec::new();
         std::thread::scope(|scope| {
-            let helpers = if files.len() < MIN_SHARED_FILES {
-                0
-            } else {
-                helper_count()
-            };
+            let helpers = if files.len() < MIN_SHARED_FILES { 0 } else { helper_count() };
             let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
             done.push(work());
             done.extend(helpers.into_iter().filter_map(|helper| helper.join().ok()));
@@ -56,8 +52,7 @@ impl Digests {
 
     /// Returns the checksum of the file at `index` of the listing.
     pub(crate) fn at(&self, index: usize) -> Option<&[u8]> {
-        self.bytes
-            .get(index * self.digest_len..(index + 1) * self.digest_len)
+        self.bytes.get(index * self.digest_len..(index + 1) * self.digest_len)
     }
 }
 

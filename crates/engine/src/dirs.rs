@@ -21,10 +21,7 @@ impl OpenDirs {
         root: u16,
         path: &[u8],
     ) -> tree::Result<Arc<Dir>> {
-        let found = self
-            .open
-            .iter()
-            .rposition(|(at, name, _)| *at == root && name == path);
+        let found = self.open.iter().rposition(|(at, name, _)| *at == root && name == path);
         if let Some(index) = found {
             let entry = self.open.remove(index);
             let dir = Arc::clone(&entry.2);

@@ -51,9 +51,7 @@ impl Incoming {
     /// Returns how much memory its block sums take.
     pub(crate) fn sum_bytes(&self) -> usize {
         match self {
-            Self::Item(ItemRequest {
-                basis: Some(basis), ..
-            }) => basis.sums.memory(),
+            Self::Item(ItemRequest { basis: Some(basis), .. }) => basis.sums.memory(),
             _ => 0,
         }
     }
@@ -116,11 +114,7 @@ fn read_rest<R: Read>(
         true => Some(Box::new(read_basis(reader, shape)?)),
         false => None,
     };
-    Ok(ItemRequest {
-        request,
-        wanted_values,
-        basis,
-    })
+    Ok(ItemRequest { request, wanted_values, basis })
 }
 
 fn read_basis<R: Read>(reader: &mut MuxReader<'_, R>, shape: &RequestShape) -> Result<Basis> {
@@ -164,10 +158,7 @@ impl FarErrors {
             Message::IoError(bits) => self.delete_limit |= bits & 4 != 0,
             Message::IoTimeout(seconds) => monitor(Event::TimeLimit(seconds)),
             Message::Deleted { name, is_dir } => {
-                monitor(Event::Deleted {
-                    name: &name,
-                    is_dir,
-                });
+                monitor(Event::Deleted { name: &name, is_dir });
             }
             Message::ErrorExit(code) => {
                 self.exit = code.or(self.exit);

@@ -71,33 +71,20 @@ pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
 impl SentList {
     /// Starts a list whose first entry has the index `ndx_start`.
     pub(crate) fn new(ndx_start: i32) -> Self {
-        Self {
-            ndx_start,
-            ..Self::default()
-        }
+        Self { ndx_start, ..Self::default() }
     }
 
     /// Names the directory that the following entries stand in. A path is below 4096 bytes.
     pub(crate) fn enter(&mut self, root: u16, dir: &[u8]) {
         let (name_start, name_len) = self.keep(dir);
-        self.dirs.push(ListDir {
-            root,
-            name_start,
-            name_len,
-        });
+        self.dirs.push(ListDir { root, name_start, name_len });
     }
 
     /// Adds the next entry, in the directory that was entered last.
     pub(crate) fn push(&mut self, name: &[u8], kind: Kind, size: u64) {
         let (name_start, name_len) = self.keep(name);
         let dir = u32::try_from(self.dirs.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        self.entries.push(Entry {
-            size,
-            name_start,
-            name_len,
-            kind,
-            dir,
-        });
+        self.entries.push(Entry { size, name_start, name_len, kind, dir });
     }
 
     /// Remembers which long attribute values of the entry pushed last may be asked for.
@@ -107,10 +94,7 @@ impl SentList {
 
     /// Returns which long attribute values of an entry may be asked for.
     pub(crate) fn long_values(&self, ndx: i32) -> Option<&ItemNames> {
-        let found = self
-            .long_values
-            .binary_search_by_key(&ndx, |(ndx, _)| *ndx)
-            .ok()?;
+        let found = self.long_values.binary_search_by_key(&ndx, |(ndx, _)| *ndx).ok()?;
         self.long_values.get(found).map(|(_, names)| names.as_ref())
     }
 
@@ -132,8 +116,7 @@ impl SentList {
 
     /// Returns the index behind the last entry.
     pub(crate) fn ndx_end(&self) -> i32 {
-        self.ndx_start
-            .saturating_add(i32::try_from(self.len()).unwrap_or(i32::MAX))
+        self.ndx_start.saturating_add(i32::try_from(self.len()).unwrap_or(i32::MAX))
     }
 
     /// Adds up the lengths of the regular files with indices in `range`.
@@ -161,9 +144,7 @@ impl SentList {
 
     /// Returns the path of the directory that the list is the content of.
     pub(crate) fn dir_path(&self) -> &[u8] {
-        self.dirs
-            .first()
-            .map_or(b"", |dir| self.name(dir.name_start, dir.name_len))
+        self.dirs.first().map_or(b"", |dir| self.name(dir.name_start, dir.name_len))
     }
 
     /// Returns the source root that the list's directory was read from.
@@ -173,9 +154,7 @@ impl SentList {
 
     fn name(&self, start: u32, len: u16) -> &[u8] {
         let start = start as usize;
-        self.names
-            .get(start..start + usize::from(len))
-            .unwrap_or_default()
+        self.names.get(start..start + usize::from(len)).unwrap_or_default()
     }
 }
 
@@ -209,9 +188,7 @@ impl LiveLists {
     /// Finds the list that an index belongs to; the index before a list's first entry stands for
     /// the directory that the list is the content of.
     pub(crate) fn find(&self, ndx: i32) -> Option<&Arc<SentList>> {
-        let after = self
-            .lists
-            .partition_point(|list| list.ndx_start() - 1 <= ndx);
+        let after = self.lists.partition_point(|list| list.ndx_start() - 1 <= ndx);
         let list = self.lists.get(after.checked_sub(1)?)?;
         (ndx < list.ndx_end()).then_some(list)
     }
@@ -236,11 +213,7 @@ mod tests {
         live.push(list(1, b"", &[b"a", b"b"]));
         live.push(list(4, b"d", &[]));
         live.push(list(5, b"d/e", &[b"x"]));
-        let path = |ndx| {
-            live.find(ndx)
-                .and_then(|list| list.place(ndx))
-                .map(|place| place.path())
-        };
+        let path = |ndx| live.find(ndx).and_then(|list| list.place(ndx)).map(|place| place.path());
         assert_eq!(path(2), Some(b"b".to_vec()));
         assert_eq!(path(5), Some(b"d/e/x".to_vec()));
         assert_eq!(path(4), None);
@@ -254,9 +227,6 @@ mod tests {
     #[test]
     fn bytes_are_summed_within_the_list_only() {
         let list = list(1, b"", &[b"a", b"b", b"c"]);
-        assert_eq!(
-            [0..2, 1..4, 2..9, 4..9].map(|range| list.bytes_in(range)),
-            [20, 30, 20, 0]
-        );
+        assert_eq!([0..2, 1..4, 2..9, 4..9].map(|range| list.bytes_in(range)), [20, 30, 20, 0]);
     }
 }

@@ -76,12 +76,7 @@ impl Packer {
         encoder.end(&mut tokens);
         let (size, treatment) = (content.len() as u64, self.compressor.treatment());
         let sum = sum.finish();
-        Ok(Packed {
-            tokens,
-            sum,
-            size,
-            treatment,
-        })
+        Ok(Packed { tokens, sum, size, treatment })
     }
 }
 
@@ -90,11 +85,6 @@ fn read_whole(dir: &Dir, name: &[u8], file: std::fs::File, size: u64) -> Result<
     let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
     match file.take(size).read_to_end(&mut content) {
         Ok(_) => Ok(content),
-        Err(source) => Err(tree::Error::Io {
-            op: "read",
-            path: dir.path_of(name),
-            source,
-        }
-        .into()),
+        Err(source) => Err(tree::Error::Io { op: "read", path: dir.path_of(name), source }.into()),
     }
 }

@@ -46,9 +46,7 @@ impl Progress {
         if self.scan_done.load(Relaxed) {
             return Some(self.scanned_bytes.load(Relaxed));
         }
-        self.census_done
-            .load(Relaxed)
-            .then(|| self.census_bytes.load(Relaxed))
+        self.census_done.load(Relaxed).then(|| self.census_bytes.load(Relaxed))
     }
 
     /// Returns how much of it the far side has by now.
@@ -58,9 +56,6 @@ impl Progress {
 
     /// Returns the name of the file that is being sent, empty when there is none yet.
     pub fn current(&self) -> Vec<u8> {
-        self.current
-            .lock()
-            .map(|name| name.clone())
-            .unwrap_or_default()
+        self.current.lock().map(|name| name.clone()).unwrap_or_default()
     }
 }

@@ -115,17 +115,10 @@ impl Push<'_> {
 
     /// Refuses what this protocol cannot carry, as rsync does.
     fn check(&self, protocol: u32) -> Result<()> {
-        let asked = [
-            (self.options.acls, "--acls"),
-            (self.options.xattrs > 0, "--xattrs"),
-        ];
+        let asked = [(self.options.acls, "--acls"), (self.options.xattrs > 0, "--xattrs")];
         for (wanted, option) in asked {
             if wanted && protocol < 30 {
-                return Err(Error::NeedsProtocol {
-                    option,
-                    needed: 30,
-                    protocol,
-                });
+                return Err(Error::NeedsProtocol { option, needed: 30, protocol });
             }
         }
         Ok(())

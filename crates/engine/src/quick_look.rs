@@ -25,10 +25,7 @@ pub struct QuickLook {
 impl QuickLook {
     /// Looks at the sources; `since` is a time in seconds, for instance of the last run.
     pub fn at(sources: &Sources, since: Option<i64>) -> Self {
-        let mut look = Self {
-            complete: true,
-            ..Self::default()
-        };
+        let mut look = Self { complete: true, ..Self::default() };
         let mut left = MAX_NAMES;
         for source in sources.given() {
             let root = &sources.roots()[usize::from(source.root)];

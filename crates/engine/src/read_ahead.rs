@@ -81,10 +81,7 @@ impl Job {
     fn take(&self) -> Option<Result<Ready>> {
         let mut state = self.lock();
         while matches!(*state, State::Running) {
-            state = self
-                .done
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = self.done.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         match std::mem::replace(&mut *state, State::Taken) {
             State::Done(ready) => Some(ready),
@@ -104,13 +101,9 @@ impl Worker {
         match (job.recipe, self.rules) {
             (Recipe::Pack, Some(rules)) => {
                 let packer = self.packer.get_or_insert_with(|| Packer::new(rules));
-                packer
-                    .pack(&job.dir, &job.name, job.size)
-                    .map(Ready::Packed)
+                packer.pack(&job.dir, &job.name, job.size).map(Ready::Packed)
             }
-            _ => Ok(Ready::Opened(small_file::open(
-                &job.dir, &job.name, job.size,
-            )?)),
+            _ => Ok(Ready::Opened(small_file::open(&job.dir, &job.name, job.size)?)),
         }
     }
 }
@@ -136,10 +129,7 @@ pub(crate) struct ReadAhead {
 impl ReadAhead {
     /// Prepares to plan; threads are started when the first file is planned.
     pub(crate) fn new(rules: Option<PackRules>) -> Self {
-        let own = Worker {
-            rules,
-            packer: None,
-        };
+        let own = Worker { rules, packer: None };
         Self {
             shared: Arc::default(),
             threads: Vec::new(),
@@ -162,14 +152,7 @@ impl ReadAhead {
     /// Asks for the file of the request `ndx`.
     pub(crate) fn plan(&mut self, ndx: i32, recipe: Recipe, dir: Arc<Dir>, name: &[u8], size: u64) {
         let (state, done) = (Mutex::new(State::Waiting), Condvar::new());
-        let job = Arc::new(Job {
-            recipe,
-            dir,
-            name: name.to_vec(),
-            size,
-            state,
-            done,
-        });
+        let job = Arc::new(Job { recipe, dir, name: name.to_vec(), size, state, done });
         self.planned_bytes += size;
         self.planned.push_back((ndx, Arc::clone(&job)));
         if self.threads.is_empty() {
@@ -181,11 +164,7 @@ impl ReadAhead {
 
     /// Returns the file of the request `ndx`, if it was planned.
     pub(crate) fn take(&mut self, ndx: i32) -> Option<Result<Ready>> {
-        if self
-            .planned
-            .front()
-            .is_none_or(|(planned, _)| *planned != ndx)
-        {
+        if self.planned.front().is_none_or(|(planned, _)| *planned != ndx) {
             return None;
         }
         let (_, job) = self.planned.pop_front()?;
@@ -208,8 +187,7 @@ impl ReadAhead {
             let rules = self.own.rules;
             let builder = std::thread::Builder::new().stack_size(256 << 10);
             // Without the thread the sender does everything itself.
-            self.threads
-                .extend(builder.spawn(move || work(&shared, rules)));
+            self.threads.extend(builder.spawn(move || work(&shared, rules)));
         }
     }
 }
@@ -230,10 +208,7 @@ fn lock(shared: &Shared) -> MutexGuard<'_, Queue> {
 }
 
 fn work(shared: &Shared, rules: Option<PackRules>) {
-    let mut worker = Worker {
-        rules,
-        packer: None,
-    };
+    let mut worker = Worker { rules, packer: None };
     loop {
         let mut queue = lock(shared);
         let job = loop {
@@ -258,11 +233,7 @@ mod tests {
     fn files_come_back_in_request_order_whoever_read_them() {
         let temp = tempfile::tempdir().unwrap();
         for n in 0..20 {
-            std::fs::write(
-                temp.path().join(n.to_string()),
-                vec![n; usize::from(n) * 100],
-            )
-            .unwrap();
+            std::fs::write(temp.path().join(n.to_string()), vec![n; usize::from(n) * 100]).unwrap();
         }
         let root = tree::Root::open(temp.path()).unwrap();
         let dir = Arc::new(root.open_dir(b".").unwrap());

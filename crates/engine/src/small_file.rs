@@ -43,9 +43,7 @@ pub(crate) fn open(dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Ope
         // It has grown, or it does not read like a file: begin again, as with a long one.
         file = dir.open_file(name)?;
     }
-    let metadata = file
-        .metadata()
-        .map_err(|error| failed(dir.path_of(name), error))?;
+    let metadata = file.metadata().map_err(|error| failed(dir.path_of(name), error))?;
     if !metadata.is_file() {
         let error = std::io::Error::other("it is no regular file any more");
         return Err(failed(dir.path_of(name), error));
@@ -54,9 +52,5 @@ pub(crate) fn open(dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Ope
 }
 
 fn failed(path: PathBuf, source: std::io::Error) -> tree::Error {
-    tree::Error::Io {
-        op: "open",
-        path,
-        source,
-    }
+    tree::Error::Io { op: "open", path, source }
 }

@@ -39,11 +39,7 @@ impl Sources {
             if let Err(error) = sources.add(path) {
                 sources.missing += 1;
                 let text = error.to_string();
-                let problem = Problem {
-                    path: path.clone(),
-                    text,
-                    gravity: Gravity::Error,
-                };
+                let problem = Problem { path: path.clone(), text, gravity: Gravity::Error };
                 monitor(Event::Problem(problem));
             }
         }
@@ -72,20 +68,11 @@ impl Sources {
         let root = Root::open(base)?;
         let absolute = base.canonicalize().unwrap_or_else(|_| base.to_owned());
         let dir = root.open_dir(b".")?;
-        let stat = if name == b"." {
-            dir.stat_self()?
-        } else {
-            dir.stat(name)?
-        };
+        let stat = if name == b"." { dir.stat_self()? } else { dir.stat(name)? };
         let index = u16::try_from(self.roots.len()).unwrap_or(u16::MAX);
         self.roots.push(root);
         let base = absolute.as_os_str().as_bytes().to_vec();
-        self.given.push(Source {
-            root: index,
-            name: name.to_vec(),
-            base,
-            stat,
-        });
+        self.given.push(Source { root: index, name: name.to_vec(), base, stat });
         Ok(())
     }
 }
@@ -95,11 +82,7 @@ impl Sources {
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     if matches!(last, b"" | b"." | b"..") {
-        let base = if path.is_empty() {
-            b".".as_slice()
-        } else {
-            path
-        };
+        let base = if path.is_empty() { b".".as_slice() } else { path };
         return (base, b".");
     }
     match path.len() - last.len() {

@@ -114,9 +114,7 @@ impl Summary {
         match self {
             Self { errors: 1.., .. } => wire::exit::PARTIAL,
             Self { vanished: 1.., .. } => wire::exit::VANISHED,
-            Self {
-                delete_limit: true, ..
-            } => wire::exit::DELETE_LIMIT,
+            Self { delete_limit: true, .. } => wire::exit::DELETE_LIMIT,
             _ => wire::exit::OK,
         }
     }

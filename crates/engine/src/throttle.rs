@@ -20,11 +20,7 @@ pub(crate) struct Throttle<W> {
 impl<W: Write> Throttle<W> {
     /// Limits `inner`; `None` lets everything through.
     pub(crate) fn new(inner: W, bytes_per_second: Option<u64>) -> Self {
-        Self {
-            inner,
-            bytes_per_second,
-            due: Instant::now(),
-        }
+        Self { inner, bytes_per_second, due: Instant::now() }
     }
 
     /// The longest piece written at once: a tenth of a second's worth.
@@ -32,9 +28,7 @@ impl<W: Write> Throttle<W> {
         let Some(rate) = self.bytes_per_second else {
             return len;
         };
-        let piece = usize::try_from(rate / 10)
-            .unwrap_or(usize::MAX)
-            .clamp(512, 256 << 10);
+        let piece = usize::try_from(rate / 10).unwrap_or(usize::MAX).clamp(512, 256 << 10);
         len.min(piece)
     }
 

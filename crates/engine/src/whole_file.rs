@@ -148,9 +148,7 @@ mod tests {
         let mut out = MuxWriter::new(Vec::new(), Framing::Raw);
         let sum = FileSum::new(SumKind::Md5, 0);
         let mut whole = WholeFile::default();
-        let damaged = whole
-            .send_file(&mut out, &mut file, size, sum, |_| Ok(()))
-            .unwrap();
+        let damaged = whole.send_file(&mut out, &mut file, size, sum, |_| Ok(())).unwrap();
         out.flush().unwrap();
         (out.into_inner(), damaged.is_some())
     }
@@ -172,23 +170,12 @@ mod tests {
 
     #[test]
     fn any_length_arrives_with_the_right_sum() {
-        for len in [
-            0,
-            1,
-            PIECE - 1,
-            PIECE,
-            PIECE + 1,
-            PIECES * PIECE,
-            3 * PIECES * PIECE + 7,
-        ] {
+        for len in [0, 1, PIECE - 1, PIECE, PIECE + 1, PIECES * PIECE, 3 * PIECES * PIECE + 7] {
             let content: Vec<u8> = (0..len).map(|n| (n * 7 % 251) as u8).collect();
             let (bytes, damaged) = sent(&content, len as u64);
             let mut sum = FileSum::new(SumKind::Md5, 0);
             sum.update(&content);
-            assert_eq!(
-                received(&bytes),
-                (content, sum.finish().as_bytes().to_vec())
-            );
+            assert_eq!(received(&bytes), (content, sum.finish().as_bytes().to_vec()));
             assert!(!damaged);
         }
     }

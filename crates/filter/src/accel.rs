@@ -51,10 +51,7 @@ impl Accelerator {
         if covered < MIN_RULES {
             return None;
         }
-        Some(Self {
-            set: set.build().ok()?,
-            others,
-        })
+        Some(Self { set: set.build().ok()?, others })
     }
 
     /// Says whether one of the rules in the set may match a name with this last component.
@@ -94,10 +91,7 @@ fn means_the_same(text: &[u8]) -> bool {
 
 /// Gives what follows the `]` of a set whose opening bracket is already read.
 fn after_simple_set(text: &[u8]) -> Option<&[u8]> {
-    let mut rest = text
-        .strip_prefix(b"!")
-        .or(text.strip_prefix(b"^"))
-        .unwrap_or(text);
+    let mut rest = text.strip_prefix(b"!").or(text.strip_prefix(b"^")).unwrap_or(text);
     let mut empty = true;
     loop {
         rest = match rest {
@@ -149,15 +143,9 @@ mod tests {
         for text in odd {
             assert!(accelerator(text).is_none(), "{text}");
         }
-        for text in [
-            "core",
-            "*.o",
-            "#*",
-            "a?c",
-            "[a-c_]*~".replace('_', "").as_str(),
-            "[!ab]x",
-            ",*",
-        ] {
+        for text in
+            ["core", "*.o", "#*", "a?c", "[a-c_]*~".replace('_', "").as_str(), "[!ab]x", ",*"]
+        {
             assert!(accelerator(text).is_some(), "{text}");
         }
     }

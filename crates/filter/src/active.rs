@@ -96,19 +96,13 @@ impl ActiveFilter {
     /// The same for a name in a directory that is being deleted: perishable rules do not count.
     pub fn check_in_doomed_dir(&self, path: &[u8], is_dir: bool) -> Verdict {
         let name = Name::file(path, is_dir, self.absolute_base());
-        self.verdict(&Name {
-            in_doomed_dir: true,
-            ..name
-        })
+        self.verdict(&Name { in_doomed_dir: true, ..name })
     }
 
     /// Says what the rules decide about the name of an extended attribute.
     pub fn check_xattr(&self, name: &[u8]) -> Verdict {
         let name = Name::file(name, false, self.absolute_base());
-        self.verdict(&Name {
-            is_xattr: true,
-            ..name
-        })
+        self.verdict(&Name { is_xattr: true, ..name })
     }
 
     /// Says whether any rule met so far was about names of extended attributes.
@@ -139,9 +133,7 @@ impl ActiveFilter {
         let depth = self.depth;
         self.dir_merges.retain(|merge| merge.since <= depth);
         for merge in &mut self.dir_merges {
-            merge
-                .scopes
-                .retain(|scope| scope.depth <= depth && depth > 0);
+            merge.scopes.retain(|scope| scope.depth <= depth && depth > 0);
         }
     }
 
@@ -151,10 +143,9 @@ impl ActiveFilter {
 
     fn verdict(&self, name: &Name<'_>) -> Verdict {
         let found = match &self.accelerator {
-            Some(accelerator) if !accelerator.may_match(name.last) => self.first_match(
-                accelerator.others.iter().map(|&index| &self.steps[index]),
-                name,
-            ),
+            Some(accelerator) if !accelerator.may_match(name.last) => {
+                self.first_match(accelerator.others.iter().map(|&index| &self.steps[index]), name)
+            }
             _ => self.first_match(self.steps.iter(), name),
         };
         found.unwrap_or(Verdict::Include)
@@ -189,10 +180,7 @@ impl ActiveFilter {
     fn prepare(&mut self, rules: Vec<Rule>) -> Vec<Step> {
         let (side, delete_excluded) = (self.side, self.settings.delete_excluded);
         let mut steps = Vec::with_capacity(rules.len());
-        for rule in rules
-            .into_iter()
-            .filter(|rule| rule.concerns(side, delete_excluded))
-        {
+        for rule in rules.into_iter().filter(|rule| rule.concerns(side, delete_excluded)) {
             match rule {
                 Rule::Match(rule) => steps.push(Step::Rule(rule)),
                 Rule::Cvs(rule) => {
@@ -201,11 +189,7 @@ impl ActiveFilter {
                 }
                 Rule::DirMerge(rule) => {
                     steps.push(Step::DirMerge(self.dir_merges.len()));
-                    self.dir_merges.push(DirMerge {
-                        rule,
-                        since: self.depth,
-                        scopes: Vec::new(),
-                    });
+                    self.dir_merges.push(DirMerge { rule, since: self.depth, scopes: Vec::new() });
                 }
             }
         }
@@ -220,11 +204,7 @@ impl ActiveFilter {
     ) -> Result<(), Error> {
         let merge = &self.dir_merges[index];
         let begins = merge.since == self.depth || self.depth == 1;
-        let named = merge
-            .rule
-            .directory()
-            .filter(|_| begins)
-            .map(<[u8]>::to_vec);
+        let named = merge.rule.directory().filter(|_| begins).map(<[u8]>::to_vec);
         let here = normalize(&[&self.base, &b"/"[..], dir].concat());
         for parent in named.map(|named| above(&named, &here)).unwrap_or_default() {
             self.read_merge(index, &parent, self.depth - 1, read)?;
@@ -242,26 +222,16 @@ impl ActiveFilter {
     ) -> Result<(), Error> {
         let merge = self.dir_merges[index].rule.clone();
         let path = [dir, b"/", merge.base_name()].concat();
-        let contents = read(&path).map_err(|source| Error::Read {
-            path: path.clone().into(),
-            source,
-        })?;
+        let contents =
+            read(&path).map_err(|source| Error::Read { path: path.clone().into(), source })?;
         let Some(contents) = contents else {
             return Ok(());
         };
         let root = anchor(dir, &self.base);
         let mut rules = Vec::new();
-        let place = Place::Directory {
-            path: dir,
-            base: &self.base,
-            root,
-        };
+        let place = Place::Directory { path: dir, base: &self.base, root };
         let mut loader = Loader::new(&self.settings, place, &mut rules);
-        loader.taken = self
-            .dir_merges
-            .iter()
-            .map(|merge| merge.rule.base_name().into())
-            .collect();
+        loader.taken = self.dir_merges.iter().map(|merge| merge.rule.base_name().into()).collect();
         loader.add_file(&path, &contents, &merge, 1, read)?;
         let cuts = loader.cleared;
         self.has_xattr_rules |= loader.saw_xattr_rule;
@@ -269,9 +239,7 @@ impl ActiveFilter {
         if self.dir_merges.len() > MAX_DIR_MERGES {
             return Err(Error::TooManyMerges { path: path.into() });
         }
-        self.dir_merges[index]
-            .scopes
-            .push(Scope { depth, cuts, steps });
+        self.dir_merges[index].scopes.push(Scope { depth, cuts, steps });
         Ok(())
     }
 }

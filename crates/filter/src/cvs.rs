@@ -19,9 +19,8 @@ const BUILT_IN: &[u8] = b"RCS SCCS CVS CVS.adm RCSLOG cvslog.* tags TAGS .make.s
 
 /// Gives the rules that a `-C` rule stands for.
 pub(crate) fn expand(rule: &CvsRule, ignore: &CvsIgnore) -> Vec<MatchRule> {
-    let mut rules: Vec<_> = words(BUILT_IN)
-        .map(|word| match_rule(rule, word, Perishable::Since30))
-        .collect();
+    let mut rules: Vec<_> =
+        words(BUILT_IN).map(|word| match_rule(rule, word, Perishable::Since30)).collect();
     for word in words(&ignore.home_file).chain(words(&ignore.variable)) {
         if word == b"!" {
             rules.clear();
@@ -38,17 +37,10 @@ fn match_rule(rule: &CvsRule, word: &[u8], perishable: Perishable) -> MatchRule 
         word => (word, false),
     };
     let perishable = perishable.max(rule.traits.perishable);
-    let root = if rule.traits.absolute {
-        Root::FileSystem
-    } else {
-        Root::Transfer
-    };
+    let root = if rule.traits.absolute { Root::FileSystem } else { Root::Transfer };
     MatchRule {
         verdict: rule.verdict,
-        traits: Traits {
-            perishable,
-            ..rule.traits
-        },
+        traits: Traits { perishable, ..rule.traits },
         pattern: Pattern::new(text, dirs_only, &root),
     }
 }

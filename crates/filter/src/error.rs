@@ -91,10 +91,7 @@ pub enum Origin {
 
 impl Origin {
     pub(crate) fn line_of(path: &[u8], line: usize) -> Self {
-        Origin::File {
-            path: path.into(),
-            line,
-        }
+        Origin::File { path: path.into(), line }
     }
 }
 

@@ -43,10 +43,7 @@ pub struct RuleList {
 impl RuleList {
     /// Makes a list without rules.
     pub fn new(settings: Settings) -> Self {
-        Self {
-            settings,
-            ..Self::default()
-        }
+        Self { settings, ..Self::default() }
     }
 
     /// Says how lines end in the files of rules that are read from now on (`--from0`).
@@ -103,10 +100,7 @@ impl RuleList {
             let text = dir.strip_suffix(b"/").unwrap_or(dir);
             self.rules.push(Rule::Match(MatchRule {
                 verdict: Verdict::Exclude,
-                traits: Traits {
-                    perishable: Perishable::Since30,
-                    ..Traits::default()
-                },
+                traits: Traits { perishable: Perishable::Since30, ..Traits::default() },
                 pattern: Pattern::new(text, true, &Root::Transfer),
             }));
         }
@@ -132,9 +126,7 @@ impl RuleList {
     /// Gives the rules that concern `side`.
     pub(crate) fn for_side(&self, side: Side) -> impl Iterator<Item = &Rule> {
         let delete_excluded = self.settings.delete_excluded;
-        self.rules
-            .iter()
-            .filter(move |rule| rule.concerns(side, delete_excluded))
+        self.rules.iter().filter(move |rule| rule.concerns(side, delete_excluded))
     }
 
     fn add_prefixed(&mut self, pattern: &[u8], verdict: Verdict) -> Result<(), Error> {

@@ -67,14 +67,7 @@ pub(crate) struct Loader<'a> {
 impl<'a> Loader<'a> {
     /// Prepares to add to `rules`.
     pub(crate) fn new(settings: &'a Settings, place: Place<'a>, rules: &'a mut Vec<Rule>) -> Self {
-        Self {
-            settings,
-            place,
-            taken: Vec::new(),
-            rules,
-            cleared: false,
-            saw_xattr_rule: false,
-        }
+        Self { settings, place, taken: Vec::new(), rules, cleared: false, saw_xattr_rule: false }
     }
 
     /// Adds the rule that an option gives.
@@ -124,12 +117,7 @@ impl<'a> Loader<'a> {
                 self.rules.clear();
                 self.cleared = true;
             }
-            Parsed::Match {
-                verdict,
-                traits,
-                pattern,
-                dirs_only,
-            } => {
+            Parsed::Match { verdict, traits, pattern, dirs_only } => {
                 self.add_match(verdict, traits, pattern, dirs_only);
             }
             Parsed::Cvs { verdict, traits } => {
@@ -151,22 +139,13 @@ impl<'a> Loader<'a> {
     fn add_match(&mut self, verdict: Verdict, traits: Traits, pattern: &[u8], dirs_only: bool) {
         self.saw_xattr_rule |= traits.xattr;
         let pattern = Pattern::new(pattern, dirs_only, self.place.root(traits));
-        self.rules.push(Rule::Match(MatchRule {
-            verdict,
-            traits,
-            pattern,
-        }));
+        self.rules.push(Rule::Match(MatchRule { verdict, traits, pattern }));
     }
 
     /// Excludes the merge file itself, when its rule has the `e` modifier.
     fn hide(&mut self, merge: &MergeRule, hide_file: bool) {
         if hide_file {
-            self.add_match(
-                Verdict::Exclude,
-                Traits::default(),
-                merge.base_name(),
-                false,
-            );
+            self.add_match(Verdict::Exclude, Traits::default(), merge.base_name(), false);
         }
     }
 
@@ -181,21 +160,14 @@ impl<'a> Loader<'a> {
         self.saw_xattr_rule |= merge.traits.xattr;
         let path = self.place.locate(&merge.name);
         if depth >= MAX_NESTING {
-            return Err(Error::TooDeep {
-                path: path.into(),
-                origin: origin.clone(),
-            });
+            return Err(Error::TooDeep { path: path.into(), origin: origin.clone() });
         }
         let contents = read(&path).and_then(|found| {
             found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
         });
         match contents {
             Ok(contents) => self.add_file(&path, &contents, merge, depth + 1, read),
-            Err(source) => Err(Error::Merge {
-                path: path.into(),
-                origin: origin.clone(),
-                source,
-            }),
+            Err(source) => Err(Error::Merge { path: path.into(), origin: origin.clone(), source }),
         }
     }
 

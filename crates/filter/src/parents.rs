@@ -28,16 +28,9 @@ pub(crate) fn normalize(path: &[u8]) -> Vec<u8> {
 ///
 /// There are none unless the named directory is above `top`. All paths are normal.
 pub(crate) fn above(named: &[u8], top: &[u8]) -> Vec<Vec<u8>> {
-    let joined = if named.starts_with(b"/") {
-        named.to_vec()
-    } else {
-        [top, b"/", named].concat()
-    };
+    let joined = if named.starts_with(b"/") { named.to_vec() } else { [top, b"/", named].concat() };
     let first = normalize(&joined);
-    let Some(rest) = top
-        .strip_prefix(&*first)
-        .filter(|rest| rest.starts_with(b"/"))
-    else {
+    let Some(rest) = top.strip_prefix(&*first).filter(|rest| rest.starts_with(b"/")) else {
         return Vec::new();
     };
     let slashes = (0..rest.len()).filter(|&at| rest[at] == b'/');

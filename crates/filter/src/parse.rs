@@ -95,12 +95,7 @@ fn matching(
 ) -> Result<Parsed<'_>, Reason> {
     let traits = inherit(traits, inherited)?;
     let (pattern, dirs_only) = operand(pattern, inherited)?;
-    Ok(Parsed::Match {
-        verdict,
-        traits,
-        pattern,
-        dirs_only,
-    })
+    Ok(Parsed::Match { verdict, traits, pattern, dirs_only })
 }
 
 fn inherit(traits: Traits, inherited: Inherited) -> Result<Traits, Reason> {
@@ -110,11 +105,7 @@ fn inherit(traits: Traits, inherited: Inherited) -> Result<Traits, Reason> {
     Ok(Traits {
         absolute: traits.absolute || inherited.absolute,
         perishable: traits.perishable.max(inherited.perishable),
-        sides: if traits.sides.unnamed() {
-            inherited.sides
-        } else {
-            traits.sides
-        },
+        sides: if traits.sides.unnamed() { inherited.sides } else { traits.sides },
         ..traits
     })
 }
@@ -163,10 +154,7 @@ impl<'a> Prefix<'a> {
         let rest = rest.strip_prefix(b",").unwrap_or(rest);
         let mut prefix = Prefix {
             action,
-            traits: Traits {
-                sides,
-                ..Traits::default()
-            },
+            traits: Traits { sides, ..Traits::default() },
             cvs: false,
             hide_file: false,
             not_inherited: false,
@@ -175,11 +163,7 @@ impl<'a> Prefix<'a> {
             operand: b"",
         };
         if action == Action::Clear {
-            return if rest.is_empty() {
-                Ok(prefix)
-            } else {
-                Err(Reason::TrailingText)
-            };
+            return if rest.is_empty() { Ok(prefix) } else { Err(Reason::TrailingText) };
         }
         let end = rest.iter().position(|byte| b" _".contains(byte));
         let (modifiers, operand) = match end {
@@ -187,9 +171,7 @@ impl<'a> Prefix<'a> {
             None => (rest, &b""[..]),
         };
         for &modifier in modifiers {
-            prefix
-                .apply(modifier)
-                .ok_or(Reason::BadModifier(modifier))?;
+            prefix.apply(modifier).ok_or(Reason::BadModifier(modifier))?;
         }
         prefix.operand = operand;
         Ok(prefix)
@@ -223,26 +205,19 @@ impl<'a> Prefix<'a> {
     fn finish(self, inherited: Inherited) -> Result<Parsed<'a>, Reason> {
         match self.action {
             Action::Clear => Ok(Parsed::Clear),
-            Action::Match(verdict) if self.cvs => Ok(Parsed::Cvs {
-                verdict,
-                traits: inherit(self.traits, inherited)?,
-            }),
+            Action::Match(verdict) if self.cvs => {
+                Ok(Parsed::Cvs { verdict, traits: inherit(self.traits, inherited)? })
+            }
             Action::Match(verdict) | Action::Sided(verdict) => {
                 matching(verdict, self.traits, self.operand, inherited)
             }
             Action::Merge => {
                 let hide_file = self.hide_file;
-                Ok(Parsed::Merge {
-                    merge: self.merge(inherited)?,
-                    hide_file,
-                })
+                Ok(Parsed::Merge { merge: self.merge(inherited)?, hide_file })
             }
             Action::DirMerge => {
                 let hide_file = self.hide_file;
-                Ok(Parsed::DirMerge {
-                    merge: self.merge(inherited)?,
-                    hide_file,
-                })
+                Ok(Parsed::DirMerge { merge: self.merge(inherited)?, hide_file })
             }
         }
     }
@@ -262,11 +237,7 @@ impl<'a> Prefix<'a> {
             name: name.into(),
             dirs_only,
             style,
-            split: if self.words || self.cvs {
-                Split::Words
-            } else {
-                Split::Lines
-            },
+            split: if self.words || self.cvs { Split::Words } else { Split::Lines },
             inherited: !self.not_inherited && !self.cvs,
             traits: inherit(self.traits, inherited)?,
         })
@@ -289,17 +260,14 @@ const LONG_NAMES: [(&[u8], u8); 9] = [
 fn action(text: &[u8]) -> Result<(Action, Sides, &[u8]), Reason> {
     let long = LONG_NAMES.iter().find_map(|(name, short)| {
         let rest = text.strip_prefix(*name)?;
-        let ended = rest
-            .first()
-            .is_none_or(|&b| b.is_ascii_whitespace() || b"_,".contains(&b));
+        let ended = rest.first().is_none_or(|&b| b.is_ascii_whitespace() || b"_,".contains(&b));
         ended.then_some((*short, rest))
     });
     let (short, rest) = match long {
         Some(found) => found,
-        None => text
-            .split_first()
-            .map(|(first, rest)| (*first, rest))
-            .ok_or(Reason::UnknownRule)?,
+        None => {
+            text.split_first().map(|(first, rest)| (*first, rest)).ok_or(Reason::UnknownRule)?
+        }
     };
     let (action, sides) = match short {
         b'-' => (Action::Match(Verdict::Exclude), Sides::default()),

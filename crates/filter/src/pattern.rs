@@ -27,17 +27,8 @@ pub(crate) struct Name<'a> {
 impl<'a> Name<'a> {
     /// Describes a file or directory.
     pub(crate) fn file(path: &'a [u8], is_dir: bool, base: &'a [u8]) -> Self {
-        let last = path
-            .rfind_byte(b'/')
-            .map_or(path, |slash| &path[slash + 1..]);
-        Self {
-            path,
-            last,
-            is_dir,
-            is_xattr: false,
-            in_doomed_dir: false,
-            base,
-        }
+        let last = path.rfind_byte(b'/').map_or(path, |slash| &path[slash + 1..]);
+        Self { path, last, is_dir, is_xattr: false, in_doomed_dir: false, base }
     }
 }
 
@@ -178,9 +169,7 @@ impl Pattern {
             }
             Reach::AfterEverySlash => {
                 self.shape.matches(&path)
-                    || path
-                        .find_iter(b"/")
-                        .any(|slash| self.shape.matches(&path[slash + 1..]))
+                    || path.find_iter(b"/").any(|slash| self.shape.matches(&path[slash + 1..]))
             }
         }
     }
@@ -201,9 +190,7 @@ fn shape(text: &[u8], wild: bool, reach: Reach, root: &Root) -> Shape {
     // Such a pattern is held against the path with a slash in front. The stars can stand for that
     // slash, which changes nothing, or it can be the pattern's own.
     let rest = body.trim_start_with(|char| char == '*');
-    let top = rest
-        .strip_prefix(b"/")
-        .or_else(|| rest.strip_prefix(b"\\/"));
+    let top = rest.strip_prefix(b"/").or_else(|| rest.strip_prefix(b"\\/"));
     match top {
         Some(top) if text.starts_with(b"**") && *root == Root::Transfer => {
             Shape::WildOrTop(wildmatch, Wildmatch::new(top))

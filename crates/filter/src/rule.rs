@@ -28,14 +28,8 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    pub(crate) const SENDER: Self = Self {
-        sender: true,
-        receiver: false,
-    };
-    pub(crate) const RECEIVER: Self = Self {
-        sender: false,
-        receiver: true,
-    };
+    pub(crate) const SENDER: Self = Self { sender: true, receiver: false };
+    pub(crate) const RECEIVER: Self = Self { sender: false, receiver: true };
 
     /// Says whether the rule names no side.
     pub(crate) fn unnamed(self) -> bool {
@@ -138,20 +132,13 @@ pub(crate) struct MergeRule {
 impl MergeRule {
     /// Gives the name without its directory.
     pub(crate) fn base_name(&self) -> &[u8] {
-        self.name
-            .rsplit(|&byte| byte == b'/')
-            .next()
-            .unwrap_or_default()
+        self.name.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
     }
 
     /// Gives the directory part of the name, when it has one.
     pub(crate) fn directory(&self) -> Option<&[u8]> {
         let slash = self.name.iter().rposition(|&byte| byte == b'/')?;
-        Some(if slash == 0 {
-            b"/"
-        } else {
-            &self.name[..slash]
-        })
+        Some(if slash == 0 { b"/" } else { &self.name[..slash] })
     }
 
     /// Says whether the file holds patterns of one kind only, so that no rule in it names a side.
@@ -178,10 +165,7 @@ impl Rule {
         match self {
             Rule::Match(rule) => rule.traits.sides.concern(side, open),
             Rule::Cvs(rule) => rule.traits.sides.concern(side, open),
-            Rule::DirMerge(rule) => rule
-                .traits
-                .sides
-                .concern(side, open || !rule.is_plain_list()),
+            Rule::DirMerge(rule) => rule.traits.sides.concern(side, open || !rule.is_plain_list()),
         }
     }
 }

@@ -29,9 +29,7 @@ enum Element {
 impl Wildmatch {
     /// Compiles a pattern; a malformed one compiles to what matches nothing.
     pub(crate) fn new(pattern: &[u8]) -> Self {
-        Self {
-            elements: compile(pattern),
-        }
+        Self { elements: compile(pattern) }
     }
 
     /// Says whether the pattern matches the whole text.
@@ -44,14 +42,8 @@ impl Wildmatch {
         let Some(elements) = self.elements.as_deref() else {
             return false;
         };
-        let mut search = Search {
-            elements,
-            text,
-            element: 0,
-            at: 0,
-            star: None,
-            double_star: None,
-        };
+        let mut search =
+            Search { elements, text, element: 0, at: 0, star: None, double_star: None };
         loop {
             tick();
             match search.step() {
@@ -71,16 +63,9 @@ fn compile(pattern: &[u8]) -> Option<Box<[Element]>> {
         elements.push(match byte {
             b'?' => Element::Any,
             b'*' => {
-                let more = pattern[at..]
-                    .iter()
-                    .take_while(|&&byte| byte == b'*')
-                    .count();
+                let more = pattern[at..].iter().take_while(|&&byte| byte == b'*').count();
                 at += more;
-                if more == 0 {
-                    Element::Star
-                } else {
-                    Element::DoubleStar
-                }
+                if more == 0 { Element::Star } else { Element::DoubleStar }
             }
             b'[' => {
                 let (set, length) = ByteSet::parse(&pattern[at..])?;
@@ -163,10 +148,7 @@ impl Search<'_> {
     }
 
     fn here(&self) -> Retry {
-        Retry {
-            element: self.element,
-            at: self.at,
-        }
+        Retry { element: self.element, at: self.at }
     }
 
     /// Lets the nearest `*` take one byte more; at a slash it is the turn of the nearest `**`.
@@ -176,10 +158,7 @@ impl Search<'_> {
     fn retry(&mut self) -> Step {
         match self.star {
             Some(star) if self.text.get(star.at).is_some_and(|&byte| byte != b'/') => {
-                self.star = Some(Retry {
-                    at: star.at + 1,
-                    ..star
-                });
+                self.star = Some(Retry { at: star.at + 1, ..star });
                 self.element = star.element;
                 self.at = star.at + 1;
                 Step::Go
@@ -192,10 +171,7 @@ impl Search<'_> {
         match self.double_star {
             Some(retry) if retry.at < self.text.len() => {
                 self.star = None;
-                self.double_star = Some(Retry {
-                    at: retry.at + 1,
-                    ..retry
-                });
+                self.double_star = Some(Retry { at: retry.at + 1, ..retry });
                 self.element = retry.element;
                 self.at = retry.at + 1;
                 Step::Go
@@ -301,9 +277,7 @@ mod tests {
         ];
         for (name, size) in sizes {
             let wildmatch = Wildmatch::new(format!("[[:{name}:]]").as_bytes());
-            let count = (0..=u8::MAX)
-                .filter(|&byte| wildmatch.matches(&[byte]))
-                .count();
+            let count = (0..=u8::MAX).filter(|&byte| wildmatch.matches(&[byte])).count();
             // The slash is in three of the classes and matches in none.
             let slash = usize::from(matches!(name, "graph" | "print" | "punct"));
             assert_eq!(count, size - slash, "{name}");
@@ -314,11 +288,8 @@ mod tests {
     fn patterns_full_of_stars_end_quickly() {
         let text = "a".repeat(4000);
         let dirs = "aaaaaaaa/".repeat(400);
-        for pattern in [
-            "*a".repeat(60) + "b",
-            "**a*".repeat(60) + "b",
-            "*a*?*a".repeat(200) + "/",
-        ] {
+        for pattern in ["*a".repeat(60) + "b", "**a*".repeat(60) + "b", "*a*?*a".repeat(200) + "/"]
+        {
             for text in [&text, &dirs] {
                 let (matched, steps) = steps(&pattern, text);
                 assert!(!matched);

@@ -33,11 +33,7 @@ impl RuleList {
 }
 
 fn match_text(rule: &MatchRule, protocol: u32) -> Result<Vec<u8>, Error> {
-    let mut text = vec![if rule.verdict == Verdict::Include {
-        b'+'
-    } else {
-        b'-'
-    }];
+    let mut text = vec![if rule.verdict == Verdict::Include { b'+' } else { b'-' }];
     put_leading(&mut text, rule.traits);
     put_trailing(&mut text, rule.traits, protocol);
     put_operand(&mut text, rule.pattern.text(), rule.pattern.dirs_only());
@@ -50,10 +46,7 @@ fn merge_text(merge: &MergeRule, protocol: u32) -> Result<Vec<u8>, Error> {
     let modifiers = [
         (merge.style == Style::Cvs, b'C'),
         (merge.style != Style::Cvs && !merge.inherited, b'n'),
-        (
-            merge.style != Style::Cvs && merge.split == Split::Words,
-            b'w',
-        ),
+        (merge.style != Style::Cvs && merge.split == Split::Words, b'w'),
         (merge.style == Style::Bare(Verdict::Exclude), b'-'),
         (merge.style == Style::Bare(Verdict::Include), b'+'),
     ];
@@ -76,22 +69,12 @@ fn put_trailing(text: &mut Vec<u8>, traits: Traits, protocol: u32) {
     let sides = traits.sides;
     put(
         text,
-        &[
-            (traits.xattr, b'x'),
-            (sides.sender, b's'),
-            (sides.receiver, b'r'),
-            (perishable, b'p'),
-        ],
+        &[(traits.xattr, b'x'), (sides.sender, b's'), (sides.receiver, b'r'), (perishable, b'p')],
     );
 }
 
 fn put(text: &mut Vec<u8>, modifiers: &[(bool, u8)]) {
-    text.extend(
-        modifiers
-            .iter()
-            .filter(|(present, _)| *present)
-            .map(|(_, modifier)| modifier),
-    );
+    text.extend(modifiers.iter().filter(|(present, _)| *present).map(|(_, modifier)| modifier));
 }
 
 fn put_operand(text: &mut Vec<u8>, operand: &[u8], dirs_only: bool) {
@@ -104,10 +87,7 @@ fn put_operand(text: &mut Vec<u8>, operand: &[u8], dirs_only: bool) {
 
 fn check(text: Vec<u8>, traits: Traits, protocol: u32) -> Result<Vec<u8>, Error> {
     if traits.perishable == Perishable::Yes && protocol < PERISHABLE_SINCE {
-        return Err(Error::TooNew {
-            rule: text.into(),
-            protocol,
-        });
+        return Err(Error::TooNew { rule: text.into(), protocol });
     }
     Ok(text)
 }

@@ -68,18 +68,11 @@ impl Error {
 }
 
 fn drawn(problems: &[Problem]) -> String {
-    problems
-        .iter()
-        .map(Problem::to_string)
-        .collect::<Vec<_>>()
-        .join("\n\n")
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n\n")
 }
 
 fn tried_places(tried: &[PathBuf]) -> String {
-    let places: Vec<String> = tried
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let places: Vec<String> = tried.iter().map(|path| path.display().to_string()).collect();
     let verb = if places.len() == 1 { "is" } else { "are" };
     format!("{} {verb}", places.join(" and "))
 }

@@ -66,9 +66,7 @@ pub struct History {
 impl History {
     /// Takes the history of a state directory, which need not exist yet.
     pub fn in_state_dir(state_dir: &Path) -> History {
-        History {
-            path: state_dir.join(FILE_NAME),
-        }
+        History { path: state_dir.join(FILE_NAME) }
     }
 
     /// Appends a record and makes sure that it is on the disk.
@@ -77,8 +75,7 @@ impl History {
     ///
     /// [`Error::Io`] if the directory or the file cannot be written.
     pub fn append(&self, record: &RunRecord) -> Result<(), Error> {
-        self.try_append(record)
-            .map_err(|source| Error::io("write", &self.path, source))
+        self.try_append(record).map_err(|source| Error::io("write", &self.path, source))
     }
 
     /// Reads all records, the oldest first; no file is no history.
@@ -133,11 +130,7 @@ impl History {
         let is_new = !self.path.try_exists()?;
         let dir = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(dir)?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&self.path)?;
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         let mut line = Vec::new();
         if ends_torn(&mut file)? {
             line.push(b'\n');
@@ -146,11 +139,7 @@ impl History {
         line.push(b'\n');
         file.write_all(&line)?;
         file.sync_all()?;
-        if is_new {
-            File::open(dir)?.sync_all()
-        } else {
-            Ok(())
-        }
+        if is_new { File::open(dir)?.sync_all() } else { Ok(()) }
     }
 }
 
@@ -170,12 +159,7 @@ mod tests {
     use super::*;
 
     fn record(job: &str, start: i64) -> RunRecord {
-        RunRecord {
-            job: job.to_string(),
-            start,
-            end: start + 60,
-            ..RunRecord::default()
-        }
+        RunRecord { job: job.to_string(), start, end: start + 60, ..RunRecord::default() }
     }
 
     #[test]
@@ -206,11 +190,7 @@ mod tests {
             fs::write(&history.path, &whole[..cut]).unwrap();
             assert_eq!(history.records().unwrap(), [record("a", 1)], "cut at {cut}");
             history.append(&record("a", 3)).unwrap();
-            assert_eq!(
-                history.records().unwrap(),
-                [record("a", 1), record("a", 3)],
-                "{cut}"
-            );
+            assert_eq!(history.records().unwrap(), [record("a", 1), record("a", 3)], "{cut}");
         }
     }
 
@@ -220,11 +200,7 @@ mod tests {
         let history = History::in_state_dir(dir.path());
         let line = "{\"job\":\"a\",\"start\":5,\"colour\":\"red\"}\nnot JSON\n";
         fs::write(&history.path, line).unwrap();
-        let expected = RunRecord {
-            job: "a".to_string(),
-            start: 5,
-            ..RunRecord::default()
-        };
+        let expected = RunRecord { job: "a".to_string(), start: 5, ..RunRecord::default() };
         assert_eq!(history.records().unwrap(), [expected]);
     }
 
@@ -233,9 +209,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
-        let error = History::in_state_dir(&file)
-            .append(&record("a", 1))
-            .unwrap_err();
+        let error = History::in_state_dir(&file).append(&record("a", 1)).unwrap_err();
         assert!(error.to_string().starts_with("cannot write "), "{error}");
         assert!(error.to_string().contains("file/history.jsonl"), "{error}");
     }

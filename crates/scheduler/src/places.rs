@@ -40,10 +40,7 @@ impl Surroundings {
             .into_iter()
             .chain([PathBuf::from(SYSTEM_CONFIG)])
             .collect();
-        let found = tried
-            .iter()
-            .find(|path| !matches!(path.try_exists(), Ok(false)))
-            .cloned();
+        let found = tried.iter().find(|path| !matches!(path.try_exists(), Ok(false))).cloned();
         found.ok_or(Error::NoConfig { tried })
     }
 
@@ -62,11 +59,7 @@ impl Surroundings {
 fn base(xdg: &Option<PathBuf>, home: &Option<PathBuf>, below_home: &str) -> Option<PathBuf> {
     let absolute = |path: &&PathBuf| path.is_absolute();
     let xdg = xdg.as_ref().filter(absolute).cloned();
-    xdg.or_else(|| {
-        home.as_ref()
-            .filter(absolute)
-            .map(|home| home.join(below_home))
-    })
+    xdg.or_else(|| home.as_ref().filter(absolute).map(|home| home.join(below_home)))
 }
 
 #[cfg(test)]
@@ -76,10 +69,8 @@ mod tests {
     #[test]
     fn the_given_file_wins_then_the_users_then_the_machines() {
         let home = tempfile::tempdir().unwrap();
-        let mut around = Surroundings {
-            home: Some(home.path().to_path_buf()),
-            ..Surroundings::default()
-        };
+        let mut around =
+            Surroundings { home: Some(home.path().to_path_buf()), ..Surroundings::default() };
         let given = Path::new("/no/such.toml");
         assert_eq!(around.config_file(Some(given)).unwrap(), given);
 
@@ -94,20 +85,14 @@ mod tests {
         around.xdg_config_home = Some(home.path().join("elsewhere"));
         if let Err(error) = around.config_file(None) {
             let text = error.to_string();
-            assert!(
-                text.contains("elsewhere/repl/repl.toml and /etc/repl/repl.toml"),
-                "{text}"
-            );
+            assert!(text.contains("elsewhere/repl/repl.toml and /etc/repl/repl.toml"), "{text}");
             assert_eq!(error.exit_code(), 1);
         }
     }
 
     #[test]
     fn state_is_kept_with_the_machine_or_with_the_user() {
-        let mut around = Surroundings {
-            home: Some("/home/u".into()),
-            ..Surroundings::default()
-        };
+        let mut around = Surroundings { home: Some("/home/u".into()), ..Surroundings::default() };
         assert_eq!(around.state_dir(), Path::new("/home/u/.local/state/repl"));
         around.is_root = true;
         assert_eq!(around.state_dir(), Path::new("/var/lib/repl"));

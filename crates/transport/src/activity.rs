@@ -49,11 +49,7 @@ impl Activity {
         if self.holds.load(Relaxed) > 0 {
             return Duration::ZERO;
         }
-        self.since(
-            self.read_at
-                .load(Relaxed)
-                .max(self.written_at.load(Relaxed)),
-        )
+        self.since(self.read_at.load(Relaxed).max(self.written_at.load(Relaxed)))
     }
 
     /// Lets silence not count until the guard is dropped, as while a person types a password.

@@ -16,25 +16,15 @@ pub struct Advice {
 /// `code` is the exit code of the far side or of the remote shell, `stderr` what was written there,
 /// `messages` the texts that came inside the protocol. The most specific match counts.
 pub fn translate(code: Option<i32>, stderr: &str, messages: &[String]) -> Option<Advice> {
-    let text = messages
-        .iter()
-        .fold(stderr.to_lowercase(), |mut text, message| {
-            text.push('\n');
-            text.push_str(&message.to_lowercase());
-            text
-        });
+    let text = messages.iter().fold(stderr.to_lowercase(), |mut text, message| {
+        text.push('\n');
+        text.push_str(&message.to_lowercase());
+        text
+    });
     let known = dsm::advice(code, &text)
-        .or_else(|| {
-            KNOWN
-                .iter()
-                .find(|known| known.matches(&text))
-                .map(Known::words)
-        })
+        .or_else(|| KNOWN.iter().find(|known| known.matches(&text)).map(Known::words))
         .or_else(|| by_code(code?))?;
-    Some(Advice {
-        what: known.0.to_owned(),
-        hint: known.1.to_owned(),
-    })
+    Some(Advice { what: known.0.to_owned(), hint: known.1.to_owned() })
 }
 
 /// What is the matter, and what to do.
@@ -107,19 +97,12 @@ const KNOWN: &[Known] = &[
         hint: "check the name, or give the address instead",
     },
     Known {
-        any: &[
-            "no matching cipher found",
-            "unknown cipher type",
-            "bad ssh2 cipher spec",
-        ],
+        any: &["no matching cipher found", "unknown cipher type", "bad ssh2 cipher spec"],
         what: "the ssh cipher asked for is not there on both sides",
         hint: "leave the cipher to ssh (cipher = \"auto\"), or choose from `ssh -Q cipher`",
     },
     Known {
-        any: &[
-            "bad owner or permissions on",
-            "unprotected private key file",
-        ],
+        any: &["bad owner or permissions on", "unprotected private key file"],
         what: "ssh does not trust one of its files",
         hint: "close the file that ssh names to others (chmod 600)",
     },
@@ -134,11 +117,7 @@ const KNOWN: &[Known] = &[
         hint: "too many logins or a block list there; check its ssh service and log",
     },
     Known {
-        any: &[
-            "sudo: a terminal is required",
-            "sudo: a password is required",
-            "sudo: no tty",
-        ],
+        any: &["sudo: a terminal is required", "sudo: a password is required", "sudo: no tty"],
         what: "sudo on the far side asks for a password",
         hint: "allow that command there without one (NOPASSWD in sudoers)",
     },
@@ -214,20 +193,12 @@ const KNOWN: &[Known] = &[
         hint: "a file system that met an error is often switched to that; look at its log",
     },
     Known {
-        any: &[
-            "acls are not supported on this",
-            "sys_acl_set_file",
-            "set_acl:",
-        ],
+        any: &["acls are not supported on this", "sys_acl_set_file", "set_acl:"],
         what: "the far side cannot store ACLs",
         hint: "leave out -A there (attributes without \"acls\")",
     },
     Known {
-        any: &[
-            "extended attributes are not supported on this",
-            "rsync_xal_set",
-            "lsetxattr",
-        ],
+        any: &["extended attributes are not supported on this", "rsync_xal_set", "lsetxattr"],
         what: "the far side cannot store these extended attributes",
         hint: "leave out -X there (attributes without \"xattrs\")",
     },
@@ -253,11 +224,7 @@ const KNOWN: &[Known] = &[
                (--no-owner --no-group)",
     },
     Known {
-        any: &[
-            "requested action not supported",
-            "unknown option",
-            "unrecognized option",
-        ],
+        any: &["requested action not supported", "unknown option", "unrecognized option"],
         what: "the far side's rsync does not know an option",
         hint: "its release is older; leave the named option out",
     },
@@ -268,9 +235,7 @@ mod tests {
     use super::*;
 
     fn what(code: Option<i32>, stderr: &str) -> String {
-        translate(code, stderr, &[])
-            .map(|advice| advice.what)
-            .unwrap_or_default()
+        translate(code, stderr, &[]).map(|advice| advice.what).unwrap_or_default()
     }
 
     #[test]
@@ -280,10 +245,7 @@ mod tests {
         let key = "me@nas: Permission denied (publickey,password).";
         assert_eq!(what(Some(255), key), "the ssh login was not accepted");
         let plain = "rsync: [receiver] mkstemp \"/x/.a\" failed: Permission denied (13)";
-        assert_eq!(
-            what(Some(23), plain),
-            "the far side's user may not write there"
-        );
+        assert_eq!(what(Some(23), plain), "the far side's user may not write there");
     }
 
     #[test]

@@ -102,10 +102,8 @@ impl Connection {
     pub(crate) fn limit_idle(&self, limit: Option<Duration>) -> Result<(), Error> {
         let Some(limit) = limit else { return Ok(()) };
         let started = self.idle_limit.shorten_to(limit);
-        started.map_err(|source| Error::Io {
-            action: "start the watch over the time limit",
-            source,
-        })
+        started
+            .map_err(|source| Error::Io { action: "start the watch over the time limit", source })
     }
 
     /// Says whether there is a program in between, such as ssh.
@@ -127,10 +125,7 @@ impl Connection {
         }
         self.stream.shut_down();
         let Some((program, stderr)) = self.program else {
-            return Ending {
-                end: FarEnd::Unknown,
-                stderr: String::new(),
-            };
+            return Ending { end: FarEnd::Unknown, stderr: String::new() };
         };
         let deadline = match self.canceller.reason() {
             None => deadline,
@@ -141,10 +136,7 @@ impl Connection {
             None => end,
             Some(_) => FarEnd::Unknown,
         };
-        Ending {
-            end,
-            stderr: stderr.finish(),
-        }
+        Ending { end, stderr: stderr.finish() }
     }
 }
 
@@ -170,9 +162,7 @@ fn drain(stream: &Stream, deadline: Instant) {
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection")
-            .field("peer", &self.peer)
-            .finish_non_exhaustive()
+        f.debug_struct("Connection").field("peer", &self.peer).finish_non_exhaustive()
     }
 }
 
@@ -193,14 +183,8 @@ mod tests {
     use super::*;
 
     fn program(script: &str, canceller: &Canceller) -> Connection {
-        let argv = ["sh", "-c", script]
-            .map(|word| word.as_bytes().to_vec())
-            .to_vec();
-        let launch = Launch {
-            argv,
-            terminal: Terminal::Absent,
-            daemon_port: None,
-        };
+        let argv = ["sh", "-c", script].map(|word| word.as_bytes().to_vec()).to_vec();
+        let launch = Launch { argv, terminal: Terminal::Absent, daemon_port: None };
         let started = FarProgram::start(&launch, Box::new(|_| ())).unwrap();
         Connection::over_program(started, "sh".into(), canceller)
     }
@@ -255,11 +239,7 @@ mod tests {
         let start = Instant::now();
         let ending = connection.finish();
         assert_eq!(ending.end, FarEnd::Unknown);
-        assert!(
-            start.elapsed() < Duration::from_secs(3),
-            "{:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
         let grandchild = ending.stderr.trim();
         // Whoever adopted it may not have reaped it yet; it must not run any more.
         let runs = || {
@@ -267,46 +247,28 @@ mod tests {
             stat.is_ok_and(|stat| !stat.contains(") Z "))
         };
         while runs() {
-            assert!(
-                start.elapsed() < Duration::from_secs(5),
-                "{grandchild} still runs"
-            );
+            assert!(start.elapsed() < Duration::from_secs(5), "{grandchild} still runs");
             thread::yield_now();
         }
     }
 
     #[test]
     fn a_program_that_ignores_the_request_to_end_is_killed() {
-        let mut connection = program(
-            "trap '' TERM; echo ready; while :; do sleep 1; done",
-            &Canceller::new(),
-        );
+        let mut connection =
+            program("trap '' TERM; echo ready; while :; do sleep 1; done", &Canceller::new());
         connection.reader.read_exact(&mut [0; 6]).unwrap();
         connection.canceller.cancel(Reason::Failed);
         let start = Instant::now();
         assert_eq!(connection.finish().end, FarEnd::Unknown);
-        assert!(
-            start.elapsed() < Duration::from_secs(4),
-            "{:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     }
 
     #[test]
     fn finishing_tells_the_program_the_end_and_brings_its_code_and_last_words() {
         let script = "cat >/dev/null; echo rest; sleep 0.1; echo farewell >&2; exit 23";
         let ending = program(script, &Canceller::new()).finish();
-        assert_eq!(
-            ending,
-            Ending {
-                end: FarEnd::Exited(23),
-                stderr: "farewell".into()
-            }
-        );
-        assert_eq!(
-            (ending.merge(0), ending.merge(12), ending.merge(30)),
-            (23, 23, 30)
-        );
+        assert_eq!(ending, Ending { end: FarEnd::Exited(23), stderr: "farewell".into() });
+        assert_eq!((ending.merge(0), ending.merge(12), ending.merge(30)), (23, 23, 30));
     }
 
     #[test]
@@ -340,9 +302,7 @@ mod tests {
     #[test]
     fn silence_beyond_the_limit_ends_with_30() {
         let mut connection = program("sleep 30", &Canceller::new());
-        connection
-            .limit_idle(Some(Duration::from_millis(150)))
-            .unwrap();
+        connection.limit_idle(Some(Duration::from_millis(150))).unwrap();
         let error = connection.reader.read(&mut [0; 1]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         let reason = reason_of(&error).unwrap();

@@ -25,10 +25,9 @@ pub(crate) fn enter_module(
         let password = passwords.obtain(&module, &account.user);
         drop(hold);
         match password {
-            Ok(password) => Ok(wire::auth::Credentials {
-                user: account.user.clone().into_bytes(),
-                password,
-            }),
+            Ok(password) => {
+                Ok(wire::auth::Credentials { user: account.user.clone().into_bytes(), password })
+            }
             Err(error) => {
                 no_password = Some(error);
                 Err(wire::Error::Closed)
@@ -63,12 +62,7 @@ fn refusal(error: wire::Error, peer: &str, module: String, account: &Account) ->
     match error {
         // After the answer to the challenge other troubles come as well, such as a missing path.
         wire::Error::Auth(text) | wire::Error::Daemon(text) if text.contains("auth failed") => {
-            Entry::Refused(Error::Auth {
-                peer,
-                module,
-                user: account.user.clone(),
-                text,
-            })
+            Entry::Refused(Error::Auth { peer, module, user: account.user.clone(), text })
         }
         wire::Error::Auth(text) | wire::Error::Daemon(text) => {
             Entry::Refused(Error::Daemon { peer, module, text })

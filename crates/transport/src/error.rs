@@ -226,12 +226,7 @@ impl Error {
             Error::Bind { .. } => "give an address that this machine has",
             Error::NoProgram { program, .. } if program == "ssh" => "install the OpenSSH client",
             Error::NoProgram { .. } => "check the command given with -e",
-            Error::Shell {
-                code,
-                rsync_path,
-                stderr,
-                ..
-            } => {
+            Error::Shell { code, rsync_path, stderr, .. } => {
                 return Some(shell_hint(*code, rsync_path, stderr));
             }
             Error::Noise { .. } => {
@@ -248,10 +243,9 @@ impl Error {
                 "the file's first line is the password; it must be yours and closed to others \
                  (chmod 600)"
             }
-            Error::Stopped {
-                reason: Reason::TimedOut { .. },
-                ..
-            } => "check that the far side is still awake; a longer limit is set with --timeout",
+            Error::Stopped { reason: Reason::TimedOut { .. }, .. } => {
+                "check that the far side is still awake; a longer limit is set with --timeout"
+            }
             Error::Connect { .. }
             | Error::Stopped { .. }
             | Error::Wire { .. }
@@ -270,9 +264,7 @@ fn shell_text(peer: &str, code: Option<i32>, stderr: &str) -> String {
         Some(known) => known.what,
         None => "the connection was closed before rsync spoke".to_owned(),
     };
-    let code = code
-        .filter(|&code| code != 0)
-        .map(|code| format!(" (exit code {code})"));
+    let code = code.filter(|&code| code != 0).map(|code| format!(" (exit code {code})"));
     let said = match stderr.lines().rfind(|line| !line.trim().is_empty()) {
         Some(line) => format!("; it said: {}", line.trim()),
         None => String::new(),
@@ -305,26 +297,17 @@ mod tests {
         let error = shell(127, "sh: rsync: command not found\n");
         let text = error.to_string();
         assert_eq!(error.exit_code(), 127);
-        assert!(
-            text.starts_with("ssh nas: ") && !text.contains('\n'),
-            "{text}"
-        );
+        assert!(text.starts_with("ssh nas: ") && !text.contains('\n'), "{text}");
         assert!(text.contains("not found on the far side"), "{text}");
         let hint = error.hint().unwrap();
-        assert!(
-            hint.contains("--rsync-path") && hint.contains("/usr/syno/bin/rsync"),
-            "{hint}"
-        );
+        assert!(hint.contains("--rsync-path") && hint.contains("/usr/syno/bin/rsync"), "{hint}");
     }
 
     #[test]
     fn the_words_of_ssh_are_kept_and_its_code_counts() {
         let error = shell(255, "Host key verification failed.\n");
         assert_eq!(error.exit_code(), 255);
-        assert!(
-            error.to_string().contains("Host key verification failed."),
-            "{error}"
-        );
+        assert!(error.to_string().contains("Host key verification failed."), "{error}");
         assert!(error.hint().unwrap().contains("by hand once"));
     }
 

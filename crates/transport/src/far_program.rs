@@ -48,10 +48,8 @@ impl FarProgram {
     /// program that may have to ask for a password must stay in the terminal's group.
     pub(crate) fn start(launch: &Launch, sink: LineSink) -> Result<Started, Error> {
         let pair = UnixStream::pair().and_then(|(ours, its)| Ok((ours, its.try_clone()?, its)));
-        let (ours, stdin, stdout) = pair.map_err(|source| Error::Io {
-            action: "create a socket pair",
-            source,
-        })?;
+        let (ours, stdin, stdout) =
+            pair.map_err(|source| Error::Io { action: "create a socket pair", source })?;
         let (program, arguments) = launch.argv.split_first().ok_or(Error::NoShell)?;
         let mut command = Command::new(OsStr::from_bytes(program));
         command
@@ -66,22 +64,15 @@ impl FarProgram {
         if let Some(port) = launch.daemon_port {
             command.env("RSYNC_PORT", port.to_string());
         }
-        let mut child = command.spawn().map_err(|source| Error::NoProgram {
-            program: printable(program),
-            source,
-        })?;
+        let mut child = command
+            .spawn()
+            .map_err(|source| Error::NoProgram { program: printable(program), source })?;
         let stderr = child.stderr.take();
-        let program = Arc::new(FarProgram {
-            child: Mutex::new(child),
-            own_group,
-        });
+        let program = Arc::new(FarProgram { child: Mutex::new(child), own_group });
         let stderr = stderr.ok_or_else(|| io::ErrorKind::BrokenPipe.into());
         let tail = stderr
             .and_then(|stderr| StderrTail::start(stderr, sink))
-            .map_err(|source| Error::Io {
-                action: "read the remote shell's stderr",
-                source,
-            })?;
+            .map_err(|source| Error::Io { action: "read the remote shell's stderr", source })?;
         Ok((program, ours, tail))
     }
 

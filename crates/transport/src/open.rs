@@ -35,16 +35,10 @@ impl FarArguments {
     /// so.
     pub fn new(words: &[Vec<u8>], options: &Options) -> Self {
         if !options.secluded_args {
-            return FarArguments {
-                open: words.to_vec(),
-                secluded: None,
-            };
+            return FarArguments { open: words.to_vec(), secluded: None };
         }
         let (open, secluded) = split_secluded(words);
-        FarArguments {
-            open: open.to_vec(),
-            secluded: Some(secluded.to_vec()),
-        }
+        FarArguments { open: open.to_vec(), secluded: Some(secluded.to_vec()) }
     }
 }
 
@@ -86,24 +80,11 @@ pub fn open(
     hooks: Hooks<'_>,
     canceller: &Canceller,
 ) -> Result<Session, Error> {
-    let (program, door) = (
-        Program { limits, canceller },
-        Door {
-            own_protocol,
-            arguments,
-        },
-    );
+    let (program, door) = (Program { limits, canceller }, Door { own_protocol, arguments });
     let session = match route {
         Route::Daemon { endpoint, account } => {
             let (connection, deadline) = dial(endpoint, limits, canceller)?;
-            door.enter(
-                connection,
-                account,
-                deadline,
-                "rsync",
-                hooks.motd,
-                hooks.passwords,
-            )?
+            door.enter(connection, account, deadline, "rsync", hooks.motd, hooks.passwords)?
         }
         Route::Shell { shell, host } => {
             let argv = shell.argv(host, &arguments.open);
@@ -113,31 +94,15 @@ pub fn open(
         Route::Pipe { words, terminal } => {
             let argv = [words.as_slice(), &arguments.open].concat();
             let name = printable(argv.first().map_or(b"", Vec::as_slice));
-            let launch = Launch {
-                argv,
-                terminal: *terminal,
-                daemon_port: None,
-            };
+            let launch = Launch { argv, terminal: *terminal, daemon_port: None };
             door.speak(program.start(&launch, name.clone(), hooks.stderr)?, &name)?
         }
-        Route::ShellDaemon {
-            shell,
-            host,
-            port,
-            account,
-        } => {
+        Route::ShellDaemon { shell, host, port, account } => {
             let words = ["--server", "--daemon", "."].map(|word| word.as_bytes().to_vec());
             let (argv, port) = (shell.argv(host, &words), Some(port.unwrap_or(0)));
             let connection = program.start_shell(shell, host, argv, port, hooks.stderr)?;
             let rsync_path = printable(&host.rsync_path);
-            door.enter(
-                connection,
-                account,
-                None,
-                &rsync_path,
-                hooks.motd,
-                hooks.passwords,
-            )?
+            door.enter(connection, account, None, &rsync_path, hooks.motd, hooks.passwords)?
         }
     };
     session.connection.limit_idle(limits.idle)?;
@@ -159,16 +124,8 @@ impl Program<'_> {
         daemon_port: Option<u16>,
         stderr: LineSink,
     ) -> Result<Connection, Error> {
-        let launch = Launch {
-            argv,
-            terminal: shell.terminal(),
-            daemon_port,
-        };
-        self.start(
-            &launch,
-            format!("{} {}", shell.program(), host.name),
-            stderr,
-        )
+        let launch = Launch { argv, terminal: shell.terminal(), daemon_port };
+        self.start(&launch, format!("{} {}", shell.program(), host.name), stderr)
     }
 
     fn start(&self, launch: &Launch, peer: String, stderr: LineSink) -> Result<Connection, Error> {
@@ -208,13 +165,10 @@ fn dial(
         ip => format!("{} ({ip}) port {}", endpoint.host, endpoint.port),
     };
     let connection = Connection::over_tcp(socket, name, canceller);
-    let deadline = limits
-        .connect
-        .map(|limit| Deadline::start(begin, limit, canceller));
-    let deadline = deadline.transpose().map_err(|source| Error::Io {
-        action: "start the watch over the time limit",
-        source,
-    })?;
+    let deadline = limits.connect.map(|limit| Deadline::start(begin, limit, canceller));
+    let deadline = deadline
+        .transpose()
+        .map_err(|source| Error::Io { action: "start the watch over the time limit", source })?;
     connection.limit_idle(limits.idle)?;
     Ok((connection, deadline))
 }
@@ -233,10 +187,7 @@ impl Door<'_> {
             .send_secluded(writer)
             .and_then(|()| exchange_versions(reader, writer, self.own_protocol));
         match spoken {
-            Ok(protocol) => Ok(Session {
-                connection,
-                protocol,
-            }),
+            Ok(protocol) => Ok(Session { connection, protocol }),
             Err(error) => Err(explain(error, connection, rsync_path)),
         }
     }
@@ -272,10 +223,7 @@ impl Door<'_> {
             Err(Entry::Broken(error)) => return Err(explain(error, connection, rsync_path)),
         }
         match self.send_arguments(&mut connection.writer, greeting.protocol) {
-            Ok(()) => Ok(Session {
-                connection,
-                protocol: greeting.protocol,
-            }),
+            Ok(()) => Ok(Session { connection, protocol: greeting.protocol }),
             Err(error) => Err(explain(error, connection, rsync_path)),
         }
     }
@@ -299,14 +247,10 @@ fn explain(error: wire::Error, connection: Connection, rsync_path: &str) -> Erro
     }
     let in_between = connection.has_program();
     match error {
-        wire::Error::NotDaemon { seen } if in_between && !seen.is_empty() => Error::Noise {
-            peer,
-            seen: printable(&seen),
-        },
-        wire::Error::NotRsync { seen } => Error::Noise {
-            peer,
-            seen: printable(&seen),
-        },
+        wire::Error::NotDaemon { seen } if in_between && !seen.is_empty() => {
+            Error::Noise { peer, seen: printable(&seen) }
+        }
+        wire::Error::NotRsync { seen } => Error::Noise { peer, seen: printable(&seen) },
         wire::Error::Closed | wire::Error::Io(_) | wire::Error::NotDaemon { .. } if in_between => {
             let canceller = connection.canceller.clone();
             let ending = connection.finish();

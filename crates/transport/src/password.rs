@@ -36,32 +36,21 @@ impl PasswordSources {
         if let Some(password) = &self.variable {
             return Ok(password.clone());
         }
-        let missing = || Error::NoPassword {
-            module: module.to_owned(),
-            user: user.to_owned(),
-        };
+        let missing = || Error::NoPassword { module: module.to_owned(), user: user.to_owned() };
         let prompt = self.prompt.as_mut().ok_or_else(missing)?;
         let words = format!("Password for {user} at module {module}: ");
-        prompt(&words).map_err(|source| Error::Io {
-            action: "ask for the password",
-            source,
-        })
+        prompt(&words).map_err(|source| Error::Io { action: "ask for the password", source })
     }
 }
 
 impl fmt::Debug for PasswordSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PasswordSources")
-            .field("file", &self.file)
-            .finish_non_exhaustive()
+        f.debug_struct("PasswordSources").field("file", &self.file).finish_non_exhaustive()
     }
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
-    let bad = |why: String| Error::PasswordFile {
-        path: path.to_owned(),
-        why,
-    };
+    let bad = |why: String| Error::PasswordFile { path: path.to_owned(), why };
     if path == Path::new("-") {
         return first_line(io::stdin().lock()).map_err(bad);
     }
@@ -96,12 +85,8 @@ fn check(mode: u32, owner: u32, me: u32) -> Result<(), &'static str> {
 fn first_line(file: impl Read) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     // One byte more than the limit, and room for the end of the line.
-    file.take(LONGEST as u64 + 1)
-        .read_to_end(&mut text)
-        .map_err(|error| error.to_string())?;
-    let end = text
-        .iter()
-        .position(|byte| matches!(byte, b'\n' | b'\r' | 0));
+    file.take(LONGEST as u64 + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    let end = text.iter().position(|byte| matches!(byte, b'\n' | b'\r' | 0));
     text.truncate(end.unwrap_or(text.len()));
     match text.len() {
         0 => Err("its first line is empty".into()),
@@ -118,11 +103,7 @@ mod tests {
     use super::*;
 
     fn from_file(path: &Path) -> Result<Vec<u8>, Error> {
-        PasswordSources {
-            file: Some(path.to_owned()),
-            ..Default::default()
-        }
-        .obtain("m", "me")
+        PasswordSources { file: Some(path.to_owned()), ..Default::default() }.obtain("m", "me")
     }
 
     #[test]
@@ -130,13 +111,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("secret");
         fs::write(&path, "pass word \r\nmore\n").unwrap();
-        for (mode, fine) in [
-            (0o600, true),
-            (0o640, true),
-            (0o400, true),
-            (0o644, false),
-            (0o602, false),
-        ] {
+        for (mode, fine) in
+            [(0o600, true), (0o640, true), (0o400, true), (0o644, false), (0o602, false)]
+        {
             fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
             match from_file(&path) {
                 Ok(password) => assert!(fine && password == b"pass word ", "{mode:o}"),
@@ -183,21 +160,13 @@ mod tests {
     #[test]
     fn the_file_comes_before_the_variable_and_that_before_the_person() {
         let prompt: Prompt = Box::new(|_| Ok(b"typed".to_vec()));
-        let mut sources = PasswordSources {
-            file: None,
-            variable: Some(b"var".to_vec()),
-            prompt: Some(prompt),
-        };
+        let mut sources =
+            PasswordSources { file: None, variable: Some(b"var".to_vec()), prompt: Some(prompt) };
         assert_eq!(sources.obtain("m", "me").unwrap(), b"var");
         sources.variable = None;
         assert_eq!(sources.obtain("m", "me").unwrap(), b"typed");
         sources.prompt = None;
         let error = sources.obtain("m", "me").unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("wants a password for user \"me\""),
-            "{error}"
-        );
+        assert!(error.to_string().contains("wants a password for user \"me\""), "{error}");
     }
 }

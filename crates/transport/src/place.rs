@@ -36,10 +36,7 @@ pub enum Place {
 impl Place {
     /// Reads a place by rsync's rules: a slash before the first colon makes it a local path.
     pub fn parse(text: &[u8]) -> Result<Place, Error> {
-        let bad = |why| Error::BadPlace {
-            place: printable(text),
-            why,
-        };
+        let bad = |why| Error::BadPlace { place: printable(text), why };
         if text.contains(&0) {
             return Err(bad("it holds a NUL byte"));
         }
@@ -63,10 +60,7 @@ fn strip_scheme(text: &[u8]) -> Option<&[u8]> {
 
 /// Splits `host:rest` at the colon that ends the host; `None` when the text is a local path.
 fn split_host(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let user_end = text
-        .windows(2)
-        .position(|pair| pair == b"@[")
-        .map(|at| at + 1);
+    let user_end = text.windows(2).position(|pair| pair == b"@[").map(|at| at + 1);
     let open = user_end.or((text.first() == Some(&b'[')).then_some(0));
     let colon = match open {
         Some(open) if !text[..open].contains(&b'/') && !text[..open].contains(&b':') => {
@@ -82,30 +76,17 @@ fn split_host(text: &[u8]) -> Option<(&[u8], &[u8])> {
 fn remote(host: &[u8], rest: &[u8]) -> Result<Place, &'static str> {
     let (user, host) = user_and_host(host)?;
     match rest.strip_prefix(b":") {
-        None => Ok(Place::Shell {
-            user,
-            host,
-            path: rest.to_vec(),
-        }),
+        None => Ok(Place::Shell { user, host, path: rest.to_vec() }),
         Some(rest) => daemon(user, host, None, rest),
     }
 }
 
 fn url(rest: &[u8]) -> Result<Place, &'static str> {
-    let end = rest
-        .iter()
-        .position(|&byte| byte == b'/')
-        .unwrap_or(rest.len());
+    let end = rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len());
     let (authority, path) = (&rest[..end], rest.get(end + 1..).unwrap_or_default());
     // Behind a bracket every colon belongs to the address.
-    let tail = authority
-        .iter()
-        .rposition(|&byte| byte == b']')
-        .unwrap_or(0);
-    let colon = authority[tail..]
-        .iter()
-        .position(|&byte| byte == b':')
-        .map(|at| at + tail);
+    let tail = authority.iter().rposition(|&byte| byte == b']').unwrap_or(0);
+    let colon = authority[tail..].iter().position(|&byte| byte == b':').map(|at| at + tail);
     let (host, port) = match colon {
         None => (authority, None),
         Some(colon) => (&authority[..colon], port_number(&authority[colon + 1..])?),
@@ -118,9 +99,7 @@ fn port_number(digits: &[u8]) -> Result<Option<u16>, &'static str> {
     if digits.is_empty() {
         return Ok(None);
     }
-    let port = std::str::from_utf8(digits)
-        .ok()
-        .and_then(|text| text.parse().ok());
+    let port = std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok());
     match port {
         Some(0) | None => Err("the port is not a number from 1 to 65535"),
         some => Ok(some),
@@ -133,10 +112,7 @@ fn daemon(
     port: Option<u16>,
     rest: &[u8],
 ) -> Result<Place, &'static str> {
-    let end = rest
-        .iter()
-        .position(|&byte| byte == b'/')
-        .unwrap_or(rest.len());
+    let end = rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len());
     let module = rest[..end].to_vec();
     if module.is_empty() {
         return Err("the daemon's path must start with the name of a module, as host::module/path");
@@ -145,13 +121,7 @@ fn daemon(
         return Err("the module's name holds a control character");
     }
     let path = rest.get(end + 1..).unwrap_or_default().to_vec();
-    Ok(Place::Daemon {
-        user,
-        host,
-        port,
-        module,
-        path,
-    })
+    Ok(Place::Daemon { user, host, port, module, path })
 }
 
 fn user_and_host(text: &[u8]) -> Result<(Option<String>, String), &'static str> {
@@ -160,10 +130,7 @@ fn user_and_host(text: &[u8]) -> Result<(Option<String>, String), &'static str> 
         Some((user, host)) => (Some(user.to_owned()), host),
         None => (None, text),
     };
-    let host = host
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'))
-        .unwrap_or(host);
+    let host = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     check_host(host)?;
     match user {
         Some(user) if user.is_empty() => Err("the user name before the @ is empty"),
@@ -218,28 +185,13 @@ mod tests {
             ("me@nas:/volume1/x", shell(Some("me"), "nas", "/volume1/x")),
             ("a@b@nas:x", shell(Some("a@b"), "nas", "x")),
             ("[::1]:x", shell(None, "::1", "x")),
-            (
-                "me@[fe80::1%eth0]:x",
-                shell(Some("me"), "fe80::1%eth0", "x"),
-            ),
-            (
-                "nas::NetBackup",
-                module(None, "nas", None, ("NetBackup", "")),
-            ),
-            (
-                "me@nas::NetBackup/a/b",
-                module(Some("me"), "nas", None, ("NetBackup", "a/b")),
-            ),
+            ("me@[fe80::1%eth0]:x", shell(Some("me"), "fe80::1%eth0", "x")),
+            ("nas::NetBackup", module(None, "nas", None, ("NetBackup", ""))),
+            ("me@nas::NetBackup/a/b", module(Some("me"), "nas", None, ("NetBackup", "a/b"))),
             ("me@[::1]::m/x", module(Some("me"), "::1", None, ("m", "x"))),
             ("rsync://nas/m", module(None, "nas", None, ("m", ""))),
-            (
-                "RSYNC://me@nas:8730/m/x/",
-                module(Some("me"), "nas", Some(8730), ("m", "x/")),
-            ),
-            (
-                "rsync://[::1]:99/m/x",
-                module(None, "::1", Some(99), ("m", "x")),
-            ),
+            ("RSYNC://me@nas:8730/m/x/", module(Some("me"), "nas", Some(8730), ("m", "x/"))),
+            ("rsync://[::1]:99/m/x", module(None, "::1", Some(99), ("m", "x"))),
             ("rsync://nas:/m", module(None, "nas", None, ("m", ""))),
         ];
         for (text, place) in cases {

@@ -83,17 +83,10 @@ impl Route {
         let shell = options.shell.clone();
         match place {
             Place::Local(_) => None,
-            Place::Shell { user, host, .. } => Some(Route::Shell {
-                shell,
-                host: far_host(host, user.clone()),
-            }),
-            Place::Daemon {
-                user,
-                host,
-                port,
-                module,
-                ..
-            } => {
+            Place::Shell { user, host, .. } => {
+                Some(Route::Shell { shell, host: far_host(host, user.clone()) })
+            }
+            Place::Daemon { user, host, port, module, .. } => {
                 let account = Account {
                     module: module.clone(),
                     user: user.clone().unwrap_or_else(|| options.default_user.clone()),
@@ -103,12 +96,7 @@ impl Route {
                     // A login in the shell's own words wins; the user is the module's then.
                     let login = user.clone().filter(|_| !shell.names_user());
                     let host = far_host(host, login);
-                    return Some(Route::ShellDaemon {
-                        shell,
-                        host,
-                        port,
-                        account,
-                    });
+                    return Some(Route::ShellDaemon { shell, host, port, account });
                 }
                 let endpoint = Endpoint {
                     host: host.clone(),

@@ -72,18 +72,12 @@ impl RemoteShell {
         if let Some(cipher) = &options.cipher {
             pair(b"-c", cipher.as_bytes());
         }
-        RemoteShell {
-            words,
-            terminal: options.terminal,
-        }
+        RemoteShell { words, terminal: options.terminal }
     }
 
     /// Takes the text of `-e` as it is, split by rsync's rules.
     pub fn command(text: &[u8], terminal: Terminal) -> Result<Self, Error> {
-        Ok(RemoteShell {
-            words: shell_words::split(text)?,
-            terminal,
-        })
+        Ok(RemoteShell { words: shell_words::split(text)?, terminal })
     }
 
     pub(crate) fn terminal(&self) -> Terminal {
@@ -105,11 +99,7 @@ impl RemoteShell {
             argv.push(b"-l".to_vec());
             argv.push(user.as_bytes().to_vec());
         }
-        if self
-            .words
-            .first()
-            .is_some_and(|program| file_name(program) == b"ssh")
-        {
+        if self.words.first().is_some_and(|program| file_name(program) == b"ssh") {
             argv.extend(host.family.map(|family| family_option(family).to_vec()));
         }
         argv.push(host.name.as_bytes().to_vec());
@@ -138,10 +128,7 @@ pub struct FarHost {
 }
 
 fn file_name(program: &[u8]) -> &[u8] {
-    program
-        .rsplit(|&byte| byte == b'/')
-        .next()
-        .unwrap_or(program)
+    program.rsplit(|&byte| byte == b'/').next().unwrap_or(program)
 }
 
 fn family_option(family: IpFamily) -> &'static [u8] {
@@ -165,9 +152,7 @@ mod tests {
     }
 
     fn joined(argv: Vec<Vec<u8>>) -> String {
-        argv.iter()
-            .map(|word| format!("[{}]", printable(word)))
-            .collect()
+        argv.iter().map(|word| format!("[{}]", printable(word))).collect()
     }
 
     #[test]
@@ -180,10 +165,7 @@ mod tests {
             connect_timeout: Some(20),
             terminal: Terminal::Absent,
         });
-        let argv = joined(ssh.argv(
-            &host(Some("me"), Some(IpFamily::V6)),
-            &[b"--server".to_vec()],
-        ));
+        let argv = joined(ssh.argv(&host(Some("me"), Some(IpFamily::V6)), &[b"--server".to_vec()]));
         assert_eq!(
             argv,
             "[ssh][-T][-x][-o][ServerAliveInterval=15][-o][Compression=no][-o][BatchMode=yes]\
@@ -195,10 +177,8 @@ mod tests {
 
     #[test]
     fn at_a_terminal_ssh_may_ask() {
-        let ssh = RemoteShell::ssh(&SshOptions {
-            terminal: Terminal::Present,
-            ..Default::default()
-        });
+        let ssh =
+            RemoteShell::ssh(&SshOptions { terminal: Terminal::Present, ..Default::default() });
         let argv = joined(ssh.argv(&host(None, None), &[]));
         assert_eq!(argv, "[ssh][-T][-x][-o][Compression=no][nas][sudo rsync]");
     }
@@ -209,10 +189,6 @@ mod tests {
         assert!(shell.names_user());
         let argv = joined(shell.argv(&host(None, Some(IpFamily::V4)), &[]));
         assert_eq!(argv, "[/opt/my sh][-l][you][nas][sudo rsync]");
-        assert!(
-            !RemoteShell::command(b"ssh -l", Terminal::Absent)
-                .unwrap()
-                .names_user()
-        );
+        assert!(!RemoteShell::command(b"ssh -l", Terminal::Absent).unwrap().names_user());
     }
 }

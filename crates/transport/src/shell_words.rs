@@ -18,11 +18,7 @@ pub(crate) fn split(text: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         }
     }
     words.extend(word);
-    if words.is_empty() {
-        Err(Error::NoShell)
-    } else {
-        Ok(words)
-    }
+    if words.is_empty() { Err(Error::NoShell) } else { Ok(words) }
 }
 
 type Rest<'a> = std::iter::Peekable<std::iter::Copied<std::slice::Iter<'a, u8>>>;
@@ -31,9 +27,7 @@ fn quoted(quote: u8, rest: &mut Rest<'_>, word: &mut Vec<u8>) -> Result<(), Erro
     loop {
         match rest.next() {
             None => {
-                return Err(Error::OpenQuote {
-                    quote: char::from(quote),
-                });
+                return Err(Error::OpenQuote { quote: char::from(quote) });
             }
             Some(byte) if byte != quote => word.push(byte),
             Some(_) if rest.next_if_eq(&quote).is_some() => word.push(quote),

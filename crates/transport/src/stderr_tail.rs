@@ -36,18 +36,12 @@ impl StderrTail {
     pub(crate) fn start(stderr: ChildStderr, sink: LineSink) -> io::Result<Self> {
         let (stopped, stop) = io::pipe()?;
         let (done, tail) = mpsc::sync_channel(1);
-        let thread = thread::Builder::new()
-            .name("stderr".into())
-            .spawn(move || {
-                let mut lines = Lines {
-                    sink,
-                    line: Vec::new(),
-                    tail: VecDeque::new(),
-                };
-                follow(stderr, &stopped, &mut lines);
-                // Nobody listens when the connection is dropped without `finish`.
-                let _ = done.send(lines.end());
-            })?;
+        let thread = thread::Builder::new().name("stderr".into()).spawn(move || {
+            let mut lines = Lines { sink, line: Vec::new(), tail: VecDeque::new() };
+            follow(stderr, &stopped, &mut lines);
+            // Nobody listens when the connection is dropped without `finish`.
+            let _ = done.send(lines.end());
+        })?;
         Ok(StderrTail { tail, stop, thread })
     }
 
@@ -72,10 +66,8 @@ fn follow(mut stderr: ChildStderr, stopped: &PipeReader, lines: &mut Lines) {
     let mut left = LAST_READS;
     while left > 0 {
         let (text, stop) = {
-            let mut fds = [
-                PollFd::new(&stderr, PollFlags::IN),
-                PollFd::new(stopped, PollFlags::IN),
-            ];
+            let mut fds =
+                [PollFd::new(&stderr, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
             match poll(&mut fds, None) {
                 Ok(_) => (!fds[0].revents().is_empty(), !fds[1].revents().is_empty()),
                 Err(rustix::io::Errno::INTR) => continue,
@@ -139,11 +131,8 @@ mod tests {
     use super::*;
 
     fn run(script: &str) -> (Vec<String>, String, Duration) {
-        let mut child = Command::new("sh")
-            .args(["-c", script])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            Command::new("sh").args(["-c", script]).stderr(Stdio::piped()).spawn().unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&seen);
         let sink: LineSink = Box::new(move |line| lines.lock().unwrap().push(line.to_owned()));
@@ -165,11 +154,7 @@ mod tests {
     #[test]
     fn only_the_end_of_a_flood_is_kept() {
         let (_, text, _) = run("head -c 1000000 /dev/zero | tr '\\0' x >&2; echo end >&2");
-        assert!(
-            text.ends_with("xend") && text.len() <= TAIL,
-            "{} bytes",
-            text.len()
-        );
+        assert!(text.ends_with("xend") && text.len() <= TAIL, "{} bytes", text.len());
     }
 
     #[test]

@@ -48,10 +48,7 @@ pub(crate) fn connect(
         .enable_time()
         .max_blocking_threads(1)
         .build()
-        .map_err(|source| Error::Io {
-            action: "prepare to connect",
-            source,
-        })?;
+        .map_err(|source| Error::Io { action: "prepare to connect", source })?;
     let outcome = runtime.block_on(async {
         tokio::select! {
             biased;
@@ -62,17 +59,12 @@ pub(crate) fn connect(
     // A resolver that hangs must not hold us up.
     runtime.shutdown_background();
     let (socket, address) = outcome?;
-    let ready = socket
-        .set_nonblocking(false)
-        .and_then(|()| socket.set_nodelay(true));
+    let ready = socket.set_nonblocking(false).and_then(|()| socket.set_nodelay(true));
     ready
         .and_then(|()| {
             rustix::net::sockopt::set_socket_keepalive(&socket, true).map_err(Into::into)
         })
-        .map_err(|source| Error::Io {
-            action: "set up the connection",
-            source,
-        })?;
+        .map_err(|source| Error::Io { action: "set up the connection", source })?;
     Ok((socket, address))
 }
 
@@ -86,19 +78,13 @@ async fn within(
     let Some(limit) = limit else {
         return connecting.await;
     };
-    let late = |_| Error::NoAnswer {
-        peer: peer(endpoint),
-        seconds: whole_seconds(limit),
-    };
+    let late = |_| Error::NoAnswer { peer: peer(endpoint), seconds: whole_seconds(limit) };
     timeout(limit, connecting).await.map_err(late)?
 }
 
 fn stopped(endpoint: &Endpoint, canceller: &Canceller) -> Error {
     let reason = canceller.reason().unwrap_or(crate::Reason::Failed);
-    Error::Stopped {
-        peer: peer(endpoint),
-        reason,
-    }
+    Error::Stopped { peer: peer(endpoint), reason }
 }
 
 /// Names the endpoint for messages.
@@ -109,21 +95,13 @@ pub(crate) fn peer(endpoint: &Endpoint) -> String {
 async fn race_all(endpoint: &Endpoint) -> Result<Connected, Error> {
     let mut from = Vec::new();
     if let Some(address) = &endpoint.bind {
-        let bad = |reason: String| Error::Bind {
-            address: address.clone(),
-            reason,
-        };
-        from = lookup(address, 0)
-            .await
-            .map_err(|error| bad(error.to_string()))?;
+        let bad = |reason: String| Error::Bind { address: address.clone(), reason };
+        from = lookup(address, 0).await.map_err(|error| bad(error.to_string()))?;
         if from.is_empty() {
             return Err(bad("it has no address".into()));
         }
     }
-    let unknown = |reason| Error::HostUnknown {
-        host: endpoint.host.clone(),
-        reason,
-    };
+    let unknown = |reason| Error::HostUnknown { host: endpoint.host.clone(), reason };
     let mut addresses = lookup(&endpoint.host, endpoint.port)
         .await
         .map_err(|error| unknown(resolver_words(&error)))?;
@@ -135,15 +113,10 @@ async fn race_all(endpoint: &Endpoint) -> Result<Connected, Error> {
         return Err(unknown("it has no address of the family asked for".into()));
     }
     match race(addresses, &from).await {
-        Ok((socket, address)) => {
-            socket
-                .into_std()
-                .map(|socket| (socket, address))
-                .map_err(|source| Error::Io {
-                    action: "set up the connection",
-                    source,
-                })
-        }
+        Ok((socket, address)) => socket
+            .into_std()
+            .map(|socket| (socket, address))
+            .map_err(|source| Error::Io { action: "set up the connection", source }),
         Err(failures) => Err(all_failed(endpoint, &failures)),
     }
 }
@@ -168,9 +141,7 @@ fn wanted(family: Option<IpFamily>, address: &SocketAddr) -> bool {
 }
 
 fn same_family(from: &[SocketAddr], address: &SocketAddr) -> Option<SocketAddr> {
-    from.iter()
-        .find(|from| from.is_ipv4() == address.is_ipv4())
-        .copied()
+    from.iter().find(|from| from.is_ipv4() == address.is_ipv4()).copied()
 }
 
 type Failure = (SocketAddr, io::Error);
@@ -208,11 +179,7 @@ async fn race(
 }
 
 async fn attempt(to: SocketAddr, from: Option<SocketAddr>) -> io::Result<tokio::net::TcpStream> {
-    let socket = if to.is_ipv4() {
-        TcpSocket::new_v4()?
-    } else {
-        TcpSocket::new_v6()?
-    };
+    let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     if let Some(from) = from {
         socket.bind(from)?;
     }
@@ -221,22 +188,13 @@ async fn attempt(to: SocketAddr, from: Option<SocketAddr>) -> io::Result<tokio::
 
 /// Tells the failure that says most: a closed port before a missing way.
 fn all_failed(endpoint: &Endpoint, failures: &[Failure]) -> Error {
-    let tried: Vec<String> = failures
-        .iter()
-        .map(|(address, error)| format!("{}: {error}", address.ip()))
-        .collect();
+    let tried: Vec<String> =
+        failures.iter().map(|(address, error)| format!("{}: {error}", address.ip())).collect();
     let tried = tried.join("; ");
     let (host, port) = (endpoint.host.clone(), endpoint.port);
-    let any = |kinds: &[ErrorKind]| {
-        failures
-            .iter()
-            .any(|(_, error)| kinds.contains(&error.kind()))
-    };
+    let any = |kinds: &[ErrorKind]| failures.iter().any(|(_, error)| kinds.contains(&error.kind()));
     if let (Some(address), true) = (&endpoint.bind, any(&[ErrorKind::AddrNotAvailable])) {
-        return Error::Bind {
-            address: address.clone(),
-            reason: tried,
-        };
+        return Error::Bind { address: address.clone(), reason: tried };
     }
     if any(&[ErrorKind::ConnectionRefused]) {
         return Error::Refused { host, port, tried };
@@ -260,28 +218,16 @@ mod tests {
     use super::*;
 
     fn run<T>(work: impl Future<Output = T>) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(work)
     }
 
     fn closed_port() -> u16 {
-        TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port()
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
     }
 
     fn endpoint(host: &str, port: u16) -> Endpoint {
-        Endpoint {
-            host: host.to_owned(),
-            port,
-            family: None,
-            bind: None,
-        }
+        Endpoint { host: host.to_owned(), port, family: None, bind: None }
     }
 
     /// A listener whose queue is full answers no further connection: an address that is silent.
@@ -304,11 +250,7 @@ mod tests {
         let all = vec![dead, silent_address, live_address];
         let (_, address) = run(race(all, &[])).unwrap();
         assert_eq!(address, live_address);
-        assert!(
-            start.elapsed() < Duration::from_secs(2),
-            "{:?}",
-            start.elapsed()
-        );
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }
 
     #[test]
@@ -334,10 +276,7 @@ mod tests {
         let mut only_v6 = endpoint("127.0.0.1", 9);
         only_v6.family = Some(IpFamily::V6);
         let error = connect(&only_v6, None, &Canceller::new()).unwrap_err();
-        assert!(
-            error.to_string().contains("no address of the family"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("no address of the family"), "{error}");
         let mut foreign = endpoint("127.0.0.1", 9);
         foreign.bind = Some("203.0.113.7".to_owned());
         let error = connect(&foreign, None, &Canceller::new()).unwrap_err();

@@ -28,11 +28,7 @@ struct Watch {
 
 impl IdleLimit {
     pub(crate) fn new(canceller: Canceller, activity: Arc<Activity>) -> Self {
-        IdleLimit {
-            watch: Arc::default(),
-            canceller,
-            activity,
-        }
+        IdleLimit { watch: Arc::default(), canceller, activity }
     }
 
     /// Sets the limit where there is none, or a longer one; a daemon may ask for that at any time.
@@ -52,10 +48,7 @@ impl IdleLimit {
 
     /// Ends the watch; silence does not matter any more.
     pub(crate) fn lift(&self) {
-        self.watch
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
     fn start(&self, limit_ms: u64) -> io::Result<Watch> {
@@ -63,11 +56,9 @@ impl IdleLimit {
         let limit_ms = Arc::new(AtomicU64::new(limit_ms));
         let (limit, canceller) = (Arc::clone(&limit_ms), self.canceller.clone());
         let activity = Arc::clone(&self.activity);
-        thread::Builder::new()
-            .name("io-limit".into())
-            .spawn(move || {
-                watch_silence(&activity, &limit, &woken, &canceller);
-            })?;
+        thread::Builder::new().name("io-limit".into()).spawn(move || {
+            watch_silence(&activity, &limit, &woken, &canceller);
+        })?;
         Ok(Watch { limit_ms, wake })
     }
 }
@@ -82,9 +73,7 @@ fn watch_silence(
         let limit = Duration::from_millis(limit_ms.load(Relaxed));
         let left = limit.saturating_sub(activity.idle());
         if left.is_zero() {
-            return canceller.cancel(Reason::TimedOut {
-                seconds: whole_seconds(limit),
-            });
+            return canceller.cancel(Reason::TimedOut { seconds: whole_seconds(limit) });
         }
         if let Err(RecvTimeoutError::Disconnected) = woken.recv_timeout(left) {
             return;
@@ -106,27 +95,19 @@ impl Deadline {
     ) -> io::Result<Self> {
         let (alive, dropped) = mpsc::channel();
         let canceller = canceller.clone();
-        thread::Builder::new()
-            .name("connect-limit".into())
-            .spawn(move || {
-                let left = limit.saturating_sub(start.elapsed());
-                if dropped.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
-                    canceller.cancel(Reason::ConnectTimedOut {
-                        seconds: whole_seconds(limit),
-                    });
-                }
-            })?;
+        thread::Builder::new().name("connect-limit".into()).spawn(move || {
+            let left = limit.saturating_sub(start.elapsed());
+            if dropped.recv_timeout(left) == Err(RecvTimeoutError::Timeout) {
+                canceller.cancel(Reason::ConnectTimedOut { seconds: whole_seconds(limit) });
+            }
+        })?;
         Ok(Deadline { _alive: alive })
     }
 }
 
 /// A part of a second counts as a whole one, so that no limit reads as 0 s.
 pub(crate) fn whole_seconds(limit: Duration) -> u64 {
-    limit
-        .as_millis()
-        .div_ceil(1000)
-        .try_into()
-        .unwrap_or(u64::MAX)
+    limit.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX)
 }
 
 fn milliseconds(limit: Duration) -> u64 {

@@ -67,9 +67,7 @@ impl Dir {
 
     /// Reads the attributes of the directory itself.
     pub fn stat_self(&self) -> Result<Stat> {
-        rustix::fs::fstat(&self.fd)
-            .map(Stat::from)
-            .map_err(|errno| self.failed("stat", b"", errno))
+        rustix::fs::fstat(&self.fd).map(Stat::from).map_err(|errno| self.failed("stat", b"", errno))
     }
 
     /// Reads where the symlink `name` points, into `target`.
@@ -95,11 +93,7 @@ impl Dir {
     }
 
     pub(crate) fn failed(&self, op: &'static str, name: &[u8], errno: Errno) -> Error {
-        let path = if name.is_empty() {
-            self.path.clone()
-        } else {
-            self.path_of(name)
-        };
+        let path = if name.is_empty() { self.path.clone() } else { self.path_of(name) };
         Error::new(op, path, errno)
     }
 }
@@ -137,15 +131,9 @@ mod tests {
         let mut listing = Listing::default();
         dir.read_names(&mut listing, 0).unwrap();
         listing.sort_by(|a, b| a.name.cmp(b.name));
-        let seen: Vec<_> = listing
-            .iter()
-            .map(|entry| (entry.name.to_vec(), entry.kind))
-            .collect();
-        let expected = [
-            (&b"dir"[..], Kind::Dir),
-            (b"file", Kind::Regular),
-            (b"link", Kind::Symlink),
-        ];
+        let seen: Vec<_> = listing.iter().map(|entry| (entry.name.to_vec(), entry.kind)).collect();
+        let expected =
+            [(&b"dir"[..], Kind::Dir), (b"file", Kind::Regular), (b"link", Kind::Symlink)];
         assert_eq!(seen, expected.map(|(name, kind)| (name.to_vec(), kind)));
 
         assert_eq!(dir.stat(b"file").unwrap().size, 5);

@@ -24,11 +24,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     pub(crate) fn new(op: &'static str, path: PathBuf, source: impl Into<io::Error>) -> Self {
-        Self::Io {
-            op,
-            path,
-            source: source.into(),
-        }
+        Self::Io { op, path, source: source.into() }
     }
 
     /// Tells whether the thing was simply not there (any more).

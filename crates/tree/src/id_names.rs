@@ -14,15 +14,8 @@ pub struct IdNames {
 impl IdNames {
     /// Reads the system's two files; a missing file gives no names.
     pub fn of_system() -> Self {
-        let read = |path| {
-            std::fs::read(path)
-                .map(|text| parse(&text))
-                .unwrap_or_default()
-        };
-        Self {
-            users: read("/etc/passwd"),
-            groups: read("/etc/group"),
-        }
+        let read = |path| std::fs::read(path).map(|text| parse(&text)).unwrap_or_default();
+        Self { users: read("/etc/passwd"), groups: read("/etc/group") }
     }
 
     /// Returns the name of a user, if he has one.
@@ -45,9 +38,7 @@ fn parse(text: &[u8]) -> HashMap<u32, Vec<u8>> {
         else {
             continue;
         };
-        let number = std::str::from_utf8(number)
-            .ok()
-            .and_then(|text| text.parse().ok());
+        let number = std::str::from_utf8(number).ok().and_then(|text| text.parse().ok());
         if let Some(number) = number {
             names.entry(number).or_insert_with(|| name.to_vec());
         }

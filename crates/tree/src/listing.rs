@@ -73,12 +73,7 @@ impl Listing {
             return false;
         };
         self.bytes.extend_from_slice(name);
-        self.slots.push(Slot {
-            start,
-            len,
-            place,
-            kind,
-        });
+        self.slots.push(Slot { start, len, place, kind });
         true
     }
 
@@ -105,8 +100,7 @@ impl Listing {
     /// Sorts by a comparison of two names of this directory.
     pub fn sort_by(&mut self, compare: impl Fn(Listed<'_>, Listed<'_>) -> std::cmp::Ordering) {
         let bytes = &self.bytes;
-        self.slots
-            .sort_by(|a, b| compare(read(bytes, a), read(bytes, b)));
+        self.slots.sort_by(|a, b| compare(read(bytes, a), read(bytes, b)));
     }
 
     /// Keeps only the names that `keep` says yes to.

@@ -15,10 +15,8 @@ use rustix::io::Errno;
 
 use crate::{Dir, Error, Result};
 
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// How often a lookup is tried again when renames elsewhere on the host disturb it.
 const DISTURBED_RETRIES: usize = 64;
@@ -52,11 +50,7 @@ impl Root {
         let fd = rustix::fs::open(path, flags, Mode::empty())
             .map_err(|errno| Error::new("open directory", path.to_owned(), errno))?;
         let kernel_resolves = AtomicBool::new(resolver == Resolver::Kernel);
-        Ok(Self {
-            fd,
-            path: path.to_owned(),
-            kernel_resolves,
-        })
+        Ok(Self { fd, path: path.to_owned(), kernel_resolves })
     }
 
     /// Returns the path that the root was opened by.
@@ -115,12 +109,7 @@ fn resolve_by_hand(root: BorrowedFd<'_>, rel: &[u8]) -> rustix::io::Result<Owned
             return Err(Errno::XDEV);
         }
         let parent = here.as_ref().map_or(root, |fd| fd.as_fd());
-        here = Some(rustix::fs::openat(
-            parent,
-            component,
-            DIRECTORY,
-            Mode::empty(),
-        )?);
+        here = Some(rustix::fs::openat(parent, component, DIRECTORY, Mode::empty())?);
     }
     here.ok_or(Errno::NOENT)
 }
@@ -152,14 +141,8 @@ mod tests {
     #[test]
     fn nothing_leads_out_or_through_a_symlink() {
         both(|root| {
-            for name in [
-                &b"link"[..],
-                b"../out",
-                b"a/../../out",
-                b"a/inner",
-                b"a/inner/c",
-                b"/tmp",
-            ] {
+            for name in [&b"link"[..], b"../out", b"a/../../out", b"a/inner", b"a/inner/c", b"/tmp"]
+            {
                 assert!(root.open_dir(name).is_err(), "{}", name.escape_ascii());
             }
         });

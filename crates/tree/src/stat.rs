@@ -37,15 +37,9 @@ impl Stat {
 }
 
 impl From<rustix::fs::Stat> for Stat {
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "field types differ between architectures"
-    )]
+    #[allow(clippy::unnecessary_cast, reason = "field types differ between architectures")]
     fn from(raw: rustix::fs::Stat) -> Self {
-        let rdev = (
-            rustix::fs::major(raw.st_rdev),
-            rustix::fs::minor(raw.st_rdev),
-        );
+        let rdev = (rustix::fs::major(raw.st_rdev), rustix::fs::minor(raw.st_rdev));
         Self {
             mode: raw.st_mode as u32,
             size: u64::try_from(raw.st_size).unwrap_or(0),

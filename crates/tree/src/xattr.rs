@@ -26,9 +26,7 @@ impl Dir {
             Err(errno) if without_support(errno) => return Ok(Vec::new()),
             Err(errno) => return Err(self.failed("list attributes of", name, errno)),
         };
-        let names = list
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
+        let names = list.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         Ok(names.map(<[u8]>::to_vec).collect())
     }
 

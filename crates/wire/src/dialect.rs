@@ -118,14 +118,8 @@ pub enum SumName {
 impl SumName {
     /// The names that a client offers, in the one order that every server understands alike
     /// (docs/protocol/connection.md, "Traps").
-    pub const OFFERED: [SumName; 6] = [
-        SumName::Xxh128,
-        SumName::Xxh3,
-        SumName::Xxh64,
-        SumName::Md5,
-        SumName::Md4,
-        SumName::Sha1,
-    ];
+    pub const OFFERED: [SumName; 6] =
+        [SumName::Xxh128, SumName::Xxh3, SumName::Xxh64, SumName::Md5, SumName::Md4, SumName::Sha1];
 
     /// Returns the name on the wire and on the command line.
     pub const fn name(self) -> &'static str {
@@ -178,12 +172,8 @@ pub enum CompressName {
 
 impl CompressName {
     /// The names that a client offers, in the one order that every server understands alike.
-    pub const OFFERED: [CompressName; 4] = [
-        CompressName::Zstd,
-        CompressName::Lz4,
-        CompressName::Zlibx,
-        CompressName::Zlib,
-    ];
+    pub const OFFERED: [CompressName; 4] =
+        [CompressName::Zstd, CompressName::Lz4, CompressName::Zlibx, CompressName::Zlib];
 
     /// Returns the name on the wire and on the command line.
     pub const fn name(self) -> &'static str {
@@ -200,9 +190,7 @@ impl CompressName {
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "none" => Some(CompressName::None),
-            _ => Self::OFFERED
-                .into_iter()
-                .find(|compress| compress.name() == name),
+            _ => Self::OFFERED.into_iter().find(|compress| compress.name() == name),
         }
     }
 }

@@ -144,20 +144,14 @@ mod tests {
     fn an_error_survives_the_way_through_a_reader() {
         let there = io::Error::from(Error::Malformed("frame".into()));
         assert!(matches!(Error::from(there), Error::Malformed(text) if text == "frame"));
-        assert!(matches!(
-            Error::from(io::Error::from(Error::Closed)),
-            Error::Closed
-        ));
+        assert!(matches!(Error::from(io::Error::from(Error::Closed)), Error::Closed));
     }
 
     #[test]
     fn the_exit_codes_are_those_of_rsync() {
         let timed_out = Error::Io(io::ErrorKind::TimedOut.into());
         assert_eq!(timed_out.exit_code(), 30);
-        assert_eq!(
-            Error::Io(io::ErrorKind::ConnectionReset.into()).exit_code(),
-            10
-        );
+        assert_eq!(Error::Io(io::ErrorKind::ConnectionReset.into()).exit_code(), 10);
         assert_eq!(Error::TooOld { peer: 27 }.exit_code(), 2);
         assert_eq!(Error::Daemon(String::new()).exit_code(), 5);
         assert_eq!(Error::Closed.exit_code(), 12);

@@ -54,14 +54,8 @@ mod tests {
 
     #[test]
     fn control_characters_and_broken_utf8_are_shown_as_escapes() {
-        assert_eq!(
-            printable(b"caf\xc3\xa9\n\x1b[2J\xff"),
-            "café\\n\\x1b[2J\\xff"
-        );
-        assert_eq!(
-            printable("\u{9b}31m\u{202e}x".as_bytes()),
-            "\\x9b31m\\u{202e}x"
-        );
+        assert_eq!(printable(b"caf\xc3\xa9\n\x1b[2J\xff"), "café\\n\\x1b[2J\\xff");
+        assert_eq!(printable("\u{9b}31m\u{202e}x".as_bytes()), "\\x9b31m\\u{202e}x");
     }
 
     #[test]

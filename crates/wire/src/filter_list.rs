@@ -14,10 +14,7 @@ pub fn put_filter_list(out: &mut Vec<u8>, rules: &[Vec<u8>]) -> Result<()> {
         if rule.is_empty() || rule.len() >= limits::FILTER_RULE {
             let start = printable_start(rule, 40);
             let text = format!("the filter rule \"{start}\" has {} bytes", rule.len());
-            return Err(Error::Refused(format!(
-                "{text}, at most {} go",
-                limits::FILTER_RULE - 1
-            )));
+            return Err(Error::Refused(format!("{text}, at most {} go", limits::FILTER_RULE - 1)));
         }
         put_u32(out, rule.len() as u32);
         out.extend_from_slice(rule);

@@ -35,15 +35,9 @@ impl Greeting {
     pub fn auth_digest(&self) -> Result<AuthDigest> {
         let Some(digests) = &self.digests else {
             let old = self.protocol < 30;
-            return Ok(if old {
-                AuthDigest::Md4Zeros
-            } else {
-                AuthDigest::Md5
-            });
+            return Ok(if old { AuthDigest::Md4Zeros } else { AuthDigest::Md5 });
         };
-        let best = AuthDigest::OFFERED
-            .into_iter()
-            .find(|digest| digests.contains(digest));
+        let best = AuthDigest::OFFERED.into_iter().find(|digest| digests.contains(digest));
         best.ok_or_else(|| Error::NoCommon {
             what: "password digest",
             ours: offered_digests(),
@@ -70,10 +64,7 @@ where
         return Err(Error::Daemon(daemon_text(&line)));
     }
     let peer = parse(&line).ok_or_else(|| not_daemon(&line))?;
-    Ok(Greeting {
-        protocol: peer.agree(own)?,
-        digests: peer.digests,
-    })
+    Ok(Greeting { protocol: peer.agree(own)?, digests: peer.digests })
 }
 
 /// Reads up to a LF, byte by byte so that nothing behind it is taken; CR is dropped.
@@ -95,9 +86,7 @@ fn read_line<R: Read + ?Sized>(r: &mut R, line: &mut Vec<u8>) -> Result<()> {
 }
 
 fn not_daemon(line: &[u8]) -> Error {
-    Error::NotDaemon {
-        seen: line[..line.len().min(limits::NOISE_SHOWN)].to_vec(),
-    }
+    Error::NotDaemon { seen: line[..line.len().min(limits::NOISE_SHOWN)].to_vec() }
 }
 
 /// The daemon's own words behind `@ERROR`, made printable.
@@ -148,16 +137,9 @@ fn parse(line: &[u8]) -> Option<Peer> {
         return None;
     }
     let subprotocol = minor.map_or(Some(0), number)?;
-    let digests = list.map(|list| {
-        list.split(u8::is_ascii_whitespace)
-            .filter_map(AuthDigest::parse)
-            .collect()
-    });
-    Some(Peer {
-        version: major,
-        subprotocol,
-        digests,
-    })
+    let digests = list
+        .map(|list| list.split(u8::is_ascii_whitespace).filter_map(AuthDigest::parse).collect());
+    Some(Peer { version: major, subprotocol, digests })
 }
 
 fn number(digits: &[u8]) -> Option<u32> {
@@ -180,10 +162,7 @@ mod tests {
         for own in [29, 32] {
             let mut sent = Vec::new();
             daemon_greeting(&mut &b"@RSYNCD: 29\n"[..], &mut sent, own).unwrap();
-            assert_eq!(
-                sent,
-                format!("@RSYNCD: {own}.0 sha512 sha256 sha1 md5 md4\n").as_bytes()
-            );
+            assert_eq!(sent, format!("@RSYNCD: {own}.0 sha512 sha256 sha1 md5 md4\n").as_bytes());
         }
     }
 
@@ -194,11 +173,7 @@ mod tests {
             (b"@RSYNCD: 30.0\n", 30, AuthDigest::Md5),
             (b"@RSYNCD: 31.0\r\n", 31, AuthDigest::Md5),
             (b"@RSYNCD: 31.0 MD4 sha1\n", 31, AuthDigest::Sha1),
-            (
-                b"@RSYNCD: 32.0 sha512 sha256 sha1 md5 md4\n",
-                32,
-                AuthDigest::Sha512,
-            ),
+            (b"@RSYNCD: 32.0 sha512 sha256 sha1 md5 md4\n", 32, AuthDigest::Sha512),
             (b"@RSYNCD: 40.0 blake3 md5\n", 32, AuthDigest::Md5),
         ];
         for (line, protocol, digest) in greetings {
@@ -231,39 +206,23 @@ mod tests {
         ];
         for line in bad {
             let result = greet(32, line);
-            assert!(
-                matches!(result, Err(Error::NotDaemon { .. })),
-                "{line:?}: {result:?}"
-            );
+            assert!(matches!(result, Err(Error::NotDaemon { .. })), "{line:?}: {result:?}");
         }
         let endless = vec![b'x'; limits::DAEMON_LINE + 1];
-        let Err(Error::NotDaemon { seen }) = greet(32, &endless) else {
-            panic!("accepted")
-        };
+        let Err(Error::NotDaemon { seen }) = greet(32, &endless) else { panic!("accepted") };
         assert_eq!(seen.len(), limits::NOISE_SHOWN);
     }
 
     #[test]
     fn a_greeting_of_another_age_is_named() {
-        assert!(matches!(
-            greet(32, b"@RSYNCD: 27\n"),
-            Err(Error::TooOld { peer: 27 })
-        ));
-        assert!(matches!(
-            greet(32, b"@RSYNCD: 41.0 md5\n"),
-            Err(Error::Protocol(_))
-        ));
+        assert!(matches!(greet(32, b"@RSYNCD: 27\n"), Err(Error::TooOld { peer: 27 })));
+        assert!(matches!(greet(32, b"@RSYNCD: 41.0 md5\n"), Err(Error::Protocol(_))));
     }
 
     #[test]
     fn a_daemon_that_is_full_says_so_instead_of_greeting() {
-        let result = greet(
-            32,
-            b"@ERROR: max connections (2) reached -- try again later\n",
-        );
-        let Err(Error::Daemon(text)) = result else {
-            panic!("{result:?}")
-        };
+        let result = greet(32, b"@ERROR: max connections (2) reached -- try again later\n");
+        let Err(Error::Daemon(text)) = result else { panic!("{result:?}") };
         assert_eq!(text, "max connections (2) reached -- try again later");
     }
 }

@@ -57,9 +57,7 @@ pub fn read_varlong<R: Read + ?Sized>(r: &mut R, min: usize) -> Result<i64> {
     let extra = (first.leading_ones() as usize).min(6);
     let following = min.saturating_sub(1) + extra;
     if following > 8 {
-        return Err(Error::Malformed(format!(
-            "varlong begins with {first:#04x}"
-        )));
+        return Err(Error::Malformed(format!("varlong begins with {first:#04x}")));
     }
     let mut bytes = [0; 8];
     r.read_exact(&mut bytes[..following])?;
@@ -71,11 +69,7 @@ pub fn read_varlong<R: Read + ?Sized>(r: &mut R, min: usize) -> Result<i64> {
 
 /// Reads a 64-bit integer in the form of the protocol: a varlong, or a longint below 30.
 pub fn read_varlong30<R: Read + ?Sized>(r: &mut R, protocol: u32, min: usize) -> Result<i64> {
-    if protocol < 30 {
-        read_longint(r)
-    } else {
-        read_varlong(r, min)
-    }
+    if protocol < 30 { read_longint(r) } else { read_varlong(r, min) }
 }
 
 /// Reads a length-prefixed string of at most `limit` bytes.
@@ -86,9 +80,7 @@ pub fn read_vstring<R: Read + ?Sized>(r: &mut R, limit: usize) -> Result<Vec<u8>
         _ => usize::from(first & 0x7f) << 8 | usize::from(read_u8(r)?),
     };
     if len > limit {
-        return Err(Error::Malformed(format!(
-            "string of {len} bytes, at most {limit} allowed"
-        )));
+        return Err(Error::Malformed(format!("string of {len} bytes, at most {limit} allowed")));
     }
     let mut text = vec![0; len];
     r.read_exact(&mut text)?;
@@ -154,29 +146,19 @@ pub fn put_varlong(out: &mut Vec<u8>, value: i64, min: usize) {
 
 /// Appends a 32-bit integer in the form of the protocol: a varint, or 4 bytes below 30.
 pub fn put_varint30(out: &mut Vec<u8>, protocol: u32, value: i32) {
-    if protocol < 30 {
-        put_i32(out, value)
-    } else {
-        put_varint(out, value)
-    }
+    if protocol < 30 { put_i32(out, value) } else { put_varint(out, value) }
 }
 
 /// Appends a 64-bit integer in the form of the protocol: a varlong, or a longint below 30.
 pub fn put_varlong30(out: &mut Vec<u8>, protocol: u32, value: i64, min: usize) {
-    if protocol < 30 {
-        put_longint(out, value)
-    } else {
-        put_varlong(out, value, min)
-    }
+    if protocol < 30 { put_longint(out, value) } else { put_varlong(out, value, min) }
 }
 
 /// Appends a length-prefixed string; one beyond [`limits::VSTRING`] is refused.
 pub fn put_vstring(out: &mut Vec<u8>, text: &[u8]) -> Result<()> {
     let len = text.len();
     if len > limits::VSTRING {
-        return Err(Error::Refused(format!(
-            "a string of {len} bytes does not fit the protocol"
-        )));
+        return Err(Error::Refused(format!("a string of {len} bytes does not fit the protocol")));
     }
     // The one place where the protocol is big-endian: the length of a long string.
     if len >= 0x80 {
@@ -262,29 +244,13 @@ mod tests {
             (2_147_483_648, "c0 00 00 00 80", "80 00 00 00 80"),
             (4_294_967_296, "c1 00 00 00 00", "81 00 00 00 00"),
             (1 << 40, "e1 00 00 00 00 00", "c1 00 00 00 00 00"),
-            (
-                (1 << 47) - 1,
-                "f0 ff ff ff ff ff 7f",
-                "e0 ff ff ff ff ff 7f",
-            ),
-            (
-                1 << 62,
-                "fc 00 00 00 00 00 00 00 40",
-                "f8 00 00 00 00 00 00 00 40",
-            ),
-            (
-                -1,
-                "fc ff ff ff ff ff ff ff ff",
-                "f8 ff ff ff ff ff ff ff ff",
-            ),
+            ((1 << 47) - 1, "f0 ff ff ff ff ff 7f", "e0 ff ff ff ff ff 7f"),
+            (1 << 62, "fc 00 00 00 00 00 00 00 40", "f8 00 00 00 00 00 00 00 40"),
+            (-1, "fc ff ff ff ff ff ff ff ff", "f8 ff ff ff ff ff ff ff ff"),
         ];
         for (value, three, four) in table {
             for (min, bytes) in [(3, hex(three)), (4, hex(four))] {
-                assert_eq!(
-                    varlong(value, min),
-                    bytes,
-                    "{value} in at least {min} bytes"
-                );
+                assert_eq!(varlong(value, min), bytes, "{value} in at least {min} bytes");
                 assert_eq!(read_varlong(&mut bytes.as_slice(), min).unwrap(), value);
             }
         }
@@ -303,23 +269,14 @@ mod tests {
             assert_eq!(out, hex(bytes), "{value}");
             assert_eq!(read_longint(&mut out.as_slice()).unwrap(), value);
         }
-        let heads = [
-            (5, "05"),
-            (127, "7f"),
-            (128, "80 80"),
-            (255, "80 ff"),
-            (300, "81 2c"),
-        ];
+        let heads = [(5, "05"), (127, "7f"), (128, "80 80"), (255, "80 ff"), (300, "81 2c")];
         for (len, head) in heads {
             let text = vec![b'x'; len];
             let mut out = Vec::new();
             put_vstring(&mut out, &text).unwrap();
             assert_eq!(out, [hex(head), text.clone()].concat());
             assert_eq!(read_vstring(&mut out.as_slice(), len).unwrap(), text);
-            assert!(
-                read_vstring(&mut out.as_slice(), len - 1).is_err(),
-                "beyond the limit"
-            );
+            assert!(read_vstring(&mut out.as_slice(), len - 1).is_err(), "beyond the limit");
         }
         assert!(put_vstring(&mut Vec::new(), &vec![0; limits::VSTRING + 1]).is_err());
     }
@@ -340,10 +297,7 @@ mod tests {
                     true => read_varint(&mut input).map(i64::from),
                     false => read_varlong(&mut input, if bytes[0] == 0xfc { 3 } else { 4 }),
                 };
-                assert!(
-                    matches!(result, Err(Error::Closed)),
-                    "{bytes:x?} cut at {end}"
-                );
+                assert!(matches!(result, Err(Error::Closed)), "{bytes:x?} cut at {end}");
             }
         }
     }

@@ -100,10 +100,7 @@ pub struct RequestDecoder {
 impl RequestDecoder {
     /// Creates the decoder of a new connection.
     pub fn new(protocol: u32) -> Self {
-        Self {
-            protocol,
-            ndx: NdxDecoder::new(protocol),
-        }
+        Self { protocol, ndx: NdxDecoder::new(protocol) }
     }
 
     /// Reads what comes next.
@@ -133,12 +130,7 @@ impl RequestDecoder {
             true => Some(read_vstring(r, limits::PATH)?),
             false => None,
         };
-        Ok(Incoming::Item(Request {
-            ndx,
-            iflags,
-            basis_type,
-            xname,
-        }))
+        Ok(Incoming::Item(Request { ndx, iflags, basis_type, xname }))
     }
 }
 
@@ -176,12 +168,7 @@ mod tests {
     }
 
     fn item(ndx: i32, iflags: u16) -> Incoming {
-        Incoming::Item(Request {
-            ndx,
-            iflags,
-            basis_type: None,
-            xname: None,
-        })
+        Incoming::Item(Request { ndx, iflags, basis_type: None, xname: None })
     }
 
     #[test]
@@ -190,10 +177,7 @@ mod tests {
         assert_eq!(tail, vec![Incoming::Done; 5]);
         let tail = read_all(32, &hex("00 00 ff02 0200010000 00"));
         let stats = Incoming::DeletionStats([2, 0, 1, 0, 0]);
-        assert_eq!(
-            tail,
-            [Incoming::Done, Incoming::Done, stats, Incoming::Done]
-        );
+        assert_eq!(tail, [Incoming::Done, Incoming::Done, stats, Incoming::Done]);
         let tail = read_all(29, &hex("00000000 0060 05000000 0020 ffffffff"));
         assert_eq!(tail, [item(0, 0x6000), Incoming::KeepAlive, Incoming::Done]);
     }
@@ -205,15 +189,11 @@ mod tests {
         let mut ndx = NdxEncoder::new(32);
         let mut out = Vec::new();
         for incoming in &seen {
-            let Incoming::Item(request) = incoming else {
-                panic!("{incoming:?}")
-            };
+            let Incoming::Item(request) = incoming else { panic!("{incoming:?}") };
             put_reply_head(&mut out, &mut ndx, request).unwrap();
         }
         assert_eq!(out, bytes);
-        let Incoming::Item(first) = &seen[0] else {
-            panic!()
-        };
+        let Incoming::Item(first) = &seen[0] else { panic!() };
         assert_eq!(first.basis_type, Some(basis::FUZZY));
         assert_eq!(first.xname.as_deref(), Some(&b"old"[..]));
         assert!(first.is_transfer());
@@ -239,10 +219,7 @@ mod tests {
         let whole = hex("01 00b8 83 03 6f6c64");
         for end in 0..whole.len() {
             let result = RequestDecoder::new(32).read(&mut &whole[..end]);
-            assert!(
-                matches!(result, Err(Error::Closed)),
-                "cut at {end}: {result:?}"
-            );
+            assert!(matches!(result, Err(Error::Closed)), "cut at {end}: {result:?}");
         }
     }
 

@@ -27,9 +27,7 @@ pub struct NdxEncoder {
 impl NdxEncoder {
     /// Creates the encoder of a new connection.
     pub fn new(protocol: u32) -> Self {
-        Self {
-            memory: Memory::new(protocol),
-        }
+        Self { memory: Memory::new(protocol) }
     }
 
     /// Appends an index or a mark.
@@ -67,9 +65,7 @@ pub struct NdxDecoder {
 impl NdxDecoder {
     /// Creates the decoder of a new connection.
     pub fn new(protocol: u32) -> Self {
-        Self {
-            memory: Memory::new(protocol),
-        }
+        Self { memory: Memory::new(protocol) }
     }
 
     /// Reads an index or a mark; whether it makes sense here is the caller's to decide.
@@ -106,12 +102,7 @@ fn read_wide<R: Read + ?Sized>(r: &mut R, previous: i64) -> Result<i64> {
     }
     let middle = read_u8(r)?;
     let upper = read_u8(r)?;
-    Ok(i64::from(u32::from_le_bytes([
-        low,
-        middle,
-        upper,
-        high & 0x7f,
-    ])))
+    Ok(i64::from(u32::from_le_bytes([low, middle, upper, high & 0x7f])))
 }
 
 /// The last index and the last mark, both as positive numbers.
@@ -124,19 +115,11 @@ struct Memory {
 
 impl Memory {
     fn new(protocol: u32) -> Self {
-        Self {
-            coded: protocol >= 30,
-            index: -1,
-            mark: 1,
-        }
+        Self { coded: protocol >= 30, index: -1, mark: 1 }
     }
 
     fn of(&mut self, negative: bool) -> &mut i64 {
-        if negative {
-            &mut self.mark
-        } else {
-            &mut self.index
-        }
+        if negative { &mut self.mark } else { &mut self.index }
     }
 }
 
@@ -150,9 +133,7 @@ mod tests {
     fn encode(protocol: u32, values: &[i32]) -> Vec<u8> {
         let mut encoder = NdxEncoder::new(protocol);
         let mut out = Vec::new();
-        values
-            .iter()
-            .for_each(|&value| encoder.put(&mut out, value));
+        values.iter().for_each(|&value| encoder.put(&mut out, value));
         out
     }
 

@@ -71,10 +71,7 @@ pub(crate) enum Effect {
     /// Chooses when to delete.
     Delete(DeleteTiming),
     /// Takes a value; `--no-NAME`, where there is one, takes it back.
-    Value(
-        fn(&mut Options, &[u8]) -> Result<(), Rejection>,
-        Option<fn(&mut Options)>,
-    ),
+    Value(fn(&mut Options, &[u8]) -> Result<(), Rejection>, Option<fn(&mut Options)>),
     /// Is refused whatever follows.
     Nothing,
 }
@@ -167,14 +164,7 @@ const fn spec(
     status: Status,
     effect: Effect,
 ) -> OptionSpec {
-    OptionSpec {
-        names,
-        value,
-        help,
-        status,
-        in_config: InConfig::Allowed,
-        effect,
-    }
+    OptionSpec { names, value, help, status, in_config: InConfig::Allowed, effect }
 }
 
 const fn switch(
@@ -207,13 +197,7 @@ const fn valued(
     help: &'static str,
     set: fn(&mut Options, &[u8]) -> Result<(), Rejection>,
 ) -> OptionSpec {
-    spec(
-        names,
-        Some(value),
-        help,
-        Status::Works,
-        Effect::Value(set, None),
-    )
+    spec(names, Some(value), help, Status::Works, Effect::Value(set, None))
 }
 
 const fn not_yet(names: &'static [&'static str], help: &'static str) -> OptionSpec {
@@ -256,11 +240,7 @@ mod tests {
     #[test]
     fn every_help_is_one_short_line() {
         for spec in all() {
-            assert!(
-                !spec.help.is_empty() && spec.help.len() < 70,
-                "{}",
-                spec.spelled()
-            );
+            assert!(!spec.help.is_empty() && spec.help.len() < 70, "{}", spec.spelled());
             assert!(!spec.help.ends_with('.'), "{}", spec.spelled());
         }
     }

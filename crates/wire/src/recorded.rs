@@ -34,10 +34,7 @@ fn load(name: &str) -> Session {
     let text = std::fs::read(format!("{folder}/transfer-{name}.json")).unwrap();
     let json: Value = serde_json::from_slice(&text).unwrap();
     let protocol = json["protocol"].as_u64().unwrap() as u32;
-    Session {
-        protocol,
-        files: json["files"].as_array().unwrap().clone(),
-    }
+    Session { protocol, files: json["files"].as_array().unwrap().clone() }
 }
 
 fn bytes(file: &Value, key: &str) -> Vec<u8> {
@@ -45,11 +42,7 @@ fn bytes(file: &Value, key: &str) -> Vec<u8> {
 }
 
 fn words<'a>(file: &'a Value, key: &str) -> Vec<(&'a str, u32)> {
-    let items = file[key]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item.as_str().unwrap());
+    let items = file[key].as_array().unwrap().iter().map(|item| item.as_str().unwrap());
     items
         .map(|item| item.split_once(' ').unwrap_or((item, "0")))
         .map(|(word, number)| (word, number.parse().unwrap()))
@@ -57,10 +50,7 @@ fn words<'a>(file: &'a Value, key: &str) -> Vec<(&'a str, u32)> {
 }
 
 fn blocks(file: &Value) -> impl Iterator<Item = u32> {
-    words(file, "tokens_decoded")
-        .into_iter()
-        .filter(|(word, _)| *word == "blk")
-        .map(|(_, n)| n)
+    words(file, "tokens_decoded").into_iter().filter(|(word, _)| *word == "blk").map(|(_, n)| n)
 }
 
 /// Reads one request with its sums; returns it, its head, and how many sums there were.
@@ -70,9 +60,7 @@ fn read_request(
     sums: bool,
     mut input: impl Read,
 ) -> (Request, SumHead, Vec<u8>) {
-    let Incoming::Item(request) = decoder.read(&mut input).unwrap() else {
-        panic!("no item")
-    };
+    let Incoming::Item(request) = decoder.read(&mut input).unwrap() else { panic!("no item") };
     let head = SumHead::read(&mut input, protocol).unwrap();
     let mut records = Vec::new();
     for _ in 0..if sums { head.count } else { 0 } {
@@ -82,23 +70,13 @@ fn read_request(
         records.extend(weak.to_le_bytes());
         records.extend(&strong[..strong_len]);
     }
-    assert_eq!(
-        input.read(&mut [0]).unwrap_or(0),
-        0,
-        "nothing is left of the request"
-    );
+    assert_eq!(input.read(&mut [0]).unwrap_or(0), 0, "nothing is left of the request");
     (request, head, records)
 }
 
 fn check_numbers(file: &Value, request: &Request, head: SumHead) {
-    assert_eq!(
-        u64::from(request.ndx as u32),
-        file["index"].as_u64().unwrap()
-    );
-    assert_eq!(
-        format!("{:#06x}", request.iflags),
-        file["iflags"].as_str().unwrap()
-    );
+    assert_eq!(u64::from(request.ndx as u32), file["index"].as_u64().unwrap());
+    assert_eq!(format!("{:#06x}", request.iflags), file["iflags"].as_str().unwrap());
     let number = |key: &str| file["sum_head"][key].as_u64().unwrap() as u32;
     let recorded = SumHead {
         count: number("count"),
@@ -135,11 +113,7 @@ fn recorded_requests_are_read_whole_and_written_back() {
 fn put_tokens(out: &mut Vec<u8>, tokens: &mut TokenEncoder, file: &Value, recorded: &[u8]) {
     let mut next_block = blocks(file);
     let compressed = file.get("compressed_items").is_some();
-    let key = if compressed {
-        "compressed_items"
-    } else {
-        "tokens_decoded"
-    };
+    let key = if compressed { "compressed_items" } else { "tokens_decoded" };
     for (word, number) in words(file, key) {
         let matched = match word {
             "D" | "lit" => 0,
@@ -182,12 +156,8 @@ fn recorded_replies_are_written_byte_for_byte() {
         for file in &session.files {
             let recorded = bytes(file, "sender_to_receiver");
             let asked = bytes(file, "generator_to_sender");
-            let (request, head, _) = read_request(
-                &mut decoder,
-                session.protocol,
-                !name.starts_with("11"),
-                &asked[..],
-            );
+            let (request, head, _) =
+                read_request(&mut decoder, session.protocol, !name.starts_with("11"), &asked[..]);
             let mut out = Vec::new();
             put_reply_head(&mut out, &mut ndx, &request).unwrap();
             head.put(&mut out);

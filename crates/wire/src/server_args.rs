@@ -62,11 +62,7 @@ pub fn split_secluded(args: &[Vec<u8>]) -> (&[Vec<u8>], &[Vec<u8>]) {
 /// Returns the cluster of letters without its dash.
 fn letters(options: &Options) -> Vec<u8> {
     let o = options;
-    let fuzzy = if o.alt_dest.is_some() {
-        o.fuzzy
-    } else {
-        o.fuzzy.min(1)
-    };
+    let fuzzy = if o.alt_dest.is_some() { o.fuzzy } else { o.fuzzy.min(1) };
     let counted: [(u8, u8); 29] = [
         (b's', o.secluded_args.into()),
         (b'v', o.verbose),
@@ -111,10 +107,7 @@ fn letters(options: &Options) -> Vec<u8> {
 
 /// Tells whether `z` is sent: for the negotiated codec, and for zlib, which old servers take it for.
 fn compresses_by_letter(options: &Options) -> bool {
-    matches!(
-        options.compress,
-        CompressWish::Negotiate | CompressWish::Named(CompressName::Zlib)
-    )
+    matches!(options.compress, CompressWish::Negotiate | CompressWish::Named(CompressName::Zlib))
 }
 
 /// Collects the long options in the order in which rsync sends them.
@@ -151,10 +144,7 @@ impl LongArgs {
     }
 
     fn transfer(&mut self, o: &Options) {
-        self.joined(
-            "--compress-level=",
-            o.compress_level.map(|level| level.to_string()),
-        );
+        self.joined("--compress-level=", o.compress_level.map(|level| level.to_string()));
         self.flag(o.devices && !o.specials, "--no-specials");
         self.flag(o.specials && !o.devices, "--specials");
         self.joined("--log-format=", itemize_format(o.itemize));
@@ -253,15 +243,8 @@ fn nonzero(number: i64) -> Option<String> {
 
 /// The suffix, unless it is the one that rsync takes anyway.
 fn unusual_suffix(options: &Options) -> Option<&Vec<u8>> {
-    let usual: &[u8] = if options.backup_dir.is_some() {
-        b""
-    } else {
-        b"~"
-    };
-    options
-        .suffix
-        .as_ref()
-        .filter(|suffix| suffix.as_slice() != usual)
+    let usual: &[u8] = if options.backup_dir.is_some() { b"" } else { b"~" };
+    options.suffix.as_ref().filter(|suffix| suffix.as_slice() != usual)
 }
 
 fn checksum_choice(options: &Options) -> Option<String> {
@@ -297,9 +280,7 @@ fn escaped_path(path: &[u8]) -> Vec<u8> {
     let path = undashed(path);
     let mut escaped = Vec::with_capacity(path.len());
     for (at, byte) in path.iter().enumerate() {
-        let next_is_wild = path
-            .get(at + 1)
-            .is_some_and(|next| WILDCARDS.contains(next));
+        let next_is_wild = path.get(at + 1).is_some_and(|next| WILDCARDS.contains(next));
         let keeps_meaning = *byte == b'\\' && next_is_wild;
         if SHELL_SPECIAL.contains(byte) && !keeps_meaning {
             escaped.push(b'\\');

@@ -51,9 +51,7 @@ where
     let first = read_start(r)?;
     let peer = u32::from_le_bytes(first);
     if !limits::VERSION_WORD.contains(&peer) {
-        return Err(Error::NotRsync {
-            seen: read_noise(r, &first),
-        });
+        return Err(Error::NotRsync { seen: read_noise(r, &first) });
     }
     agreed_version(own, peer)
 }
@@ -81,11 +79,7 @@ where
     R: Read + ?Sized,
     W: Write + ?Sized,
 {
-    let compat = if protocol >= 30 {
-        read_compat(r, offer)?
-    } else {
-        Compat::default()
-    };
+    let compat = if protocol >= 30 { read_compat(r, offer)? } else { Compat::default() };
     let negotiates = compat.has(Compat::VARINT_FLAGS);
     let asks_sum = negotiates && offer.checksum_choice.is_none();
     let asks_compress = negotiates && offer.compress == CompressWish::Negotiate;
@@ -93,16 +87,10 @@ where
     // Both sides write all their lists before they read: neither may wait for the other.
     let mut lists = Vec::new();
     if asks_sum {
-        put_vstring(
-            &mut lists,
-            names(&SumName::OFFERED.map(SumName::name)).as_bytes(),
-        )?;
+        put_vstring(&mut lists, names(&SumName::OFFERED.map(SumName::name)).as_bytes())?;
     }
     if asks_compress {
-        put_vstring(
-            &mut lists,
-            names(&CompressName::OFFERED.map(CompressName::name)).as_bytes(),
-        )?;
+        put_vstring(&mut lists, names(&CompressName::OFFERED.map(CompressName::name)).as_bytes())?;
     }
     if !lists.is_empty() {
         w.write_all(&lists)?;
@@ -112,13 +100,7 @@ where
     let (transfer_sum, file_sum) = match offer.checksum_choice {
         Some(choice) => choice,
         None if asks_sum => {
-            let sum = choose(
-                r,
-                "checksum",
-                &SumName::OFFERED,
-                SumName::name,
-                SumName::parse,
-            )?;
+            let sum = choose(r, "checksum", &SumName::OFFERED, SumName::name, SumName::parse)?;
             (sum, sum)
         }
         None if protocol >= 30 => (SumName::Md5, SumName::Md5),
@@ -134,14 +116,7 @@ where
         CompressWish::Negotiate => CompressName::Zlib,
     };
     let seed = read_i32(r)?;
-    Ok(Dialect {
-        protocol,
-        compat,
-        seed,
-        transfer_sum,
-        file_sum,
-        compress,
-    })
+    Ok(Dialect { protocol, compat, seed, transfer_sum, file_sum, compress })
 }
 
 fn read_compat<R: Read + ?Sized>(r: &mut R, offer: &Offer) -> Result<Compat> {
@@ -189,9 +164,7 @@ fn read_start<R: Read + ?Sized>(r: &mut R) -> Result<[u8; 4]> {
         match read_some(r, &mut first[filled..])? {
             0 if filled == 0 => return Err(Error::Closed),
             0 => {
-                return Err(Error::NotRsync {
-                    seen: first[..filled].to_vec(),
-                });
+                return Err(Error::NotRsync { seen: first[..filled].to_vec() });
             }
             count => filled += count,
         }
@@ -287,15 +260,8 @@ mod tests {
     #[test]
     fn names_are_sent_before_any_is_read_and_our_best_common_one_wins() {
         let wish = CompressWish::Negotiate;
-        let offer = Offer {
-            compress: wish,
-            ..offer()
-        };
-        let lists = [
-            listed("none sha1 \u{fffd} xxhash"),
-            listed("foo zlib zlibx"),
-        ]
-        .concat();
+        let offer = Offer { compress: wish, ..offer() };
+        let lists = [listed("none sha1 \u{fffd} xxhash"), listed("foo zlib zlibx")].concat();
         let server = [hex("20000000 81ff"), lists, vec![0; 4]].concat();
         let (dialect, sent, _) = session(32, &server, &offer).unwrap();
         let ours = [hex("20000000"), listed(OURS), listed("zstd lz4 zlibx zlib")].concat();
@@ -308,33 +274,20 @@ mod tests {
     fn an_explicit_choice_is_not_negotiated() {
         let compress = CompressWish::Named(CompressName::Lz4);
         let checksum_choice = Some((SumName::Sha1, SumName::Md5));
-        let offer = Offer {
-            compress,
-            checksum_choice,
-            ..offer()
-        };
+        let offer = Offer { compress, checksum_choice, ..offer() };
         let (dialect, sent, _) = session(32, &hex("20000000 81ff 01000000"), &offer).unwrap();
         assert_eq!(sent, hex("20000000"));
-        assert_eq!(
-            (dialect.transfer_sum, dialect.file_sum),
-            (SumName::Sha1, SumName::Md5)
-        );
+        assert_eq!((dialect.transfer_sum, dialect.file_sum), (SumName::Sha1, SumName::Md5));
         assert_eq!(dialect.compress, CompressName::Lz4);
         assert_eq!(dialect.seed, 1);
     }
 
     #[test]
     fn compression_without_negotiation_is_zlib() {
-        let offer = Offer {
-            compress: CompressWish::Negotiate,
-            ..offer()
-        };
+        let offer = Offer { compress: CompressWish::Negotiate, ..offer() };
         for server in ["1d000000 01000000", "1f000000 3f 01000000"] {
             let (dialect, sent, _) = session(32, &hex(server), &offer).unwrap();
-            assert_eq!(
-                (dialect.compress, sent),
-                (CompressName::Zlib, hex("20000000"))
-            );
+            assert_eq!((dialect.compress, sent), (CompressName::Zlib, hex("20000000")));
         }
     }
 
@@ -344,30 +297,19 @@ mod tests {
         let error = session(32, &server, &offer()).unwrap_err();
         assert_eq!(error.exit_code(), 4);
         let text = error.to_string();
-        assert!(
-            text.contains(OURS) && text.contains("\"blake9\\x1b\""),
-            "{text}"
-        );
+        assert!(text.contains(OURS) && text.contains("\"blake9\\x1b\""), "{text}");
     }
 
     #[test]
     fn incremental_recursion_that_was_not_offered_is_refused() {
-        let offer = Offer {
-            may_inc_recurse: false,
-            ..offer()
-        };
+        let offer = Offer { may_inc_recurse: false, ..offer() };
         let result = session(32, &hex("1e000000 0f 01000000"), &offer);
         assert!(matches!(result, Err(Error::Protocol(_))));
     }
 
     #[test]
     fn text_before_the_version_is_shown_as_it_came() {
-        for banner in [
-            &b"Last login: Mon\n\x20\0\0\0"[..],
-            b"hi\n",
-            b"\0\0\0\0",
-            b"\x29\0\0\0",
-        ] {
+        for banner in [&b"Last login: Mon\n\x20\0\0\0"[..], b"hi\n", b"\0\0\0\0", b"\x29\0\0\0"] {
             let Err(Error::NotRsync { seen }) = session(32, banner, &offer()) else {
                 panic!("{banner:?} was accepted");
             };
@@ -375,9 +317,7 @@ mod tests {
         }
         assert!(matches!(session(32, b"", &offer()), Err(Error::Closed)));
         let endless = vec![b'x'; 10_000];
-        let Err(Error::NotRsync { seen }) = session(32, &endless, &offer()) else {
-            panic!()
-        };
+        let Err(Error::NotRsync { seen }) = session(32, &endless, &offer()) else { panic!() };
         assert_eq!(seen.len(), limits::NOISE_SHOWN);
     }
 

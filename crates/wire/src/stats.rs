@@ -86,20 +86,14 @@ mod tests {
             let mut out = Vec::new();
             stats.put(&mut out, protocol);
             assert_eq!(out.len(), if protocol == 29 { 20 } else { bytes.len() });
-            assert_eq!(
-                SessionStats::read(&mut out.as_slice(), protocol).unwrap(),
-                expected
-            );
+            assert_eq!(SessionStats::read(&mut out.as_slice(), protocol).unwrap(), expected);
         }
     }
 
     #[test]
     fn deletion_counts_beyond_the_limit_are_refused() {
         let most = hex("f0 00000010 00 00 00 00");
-        assert_eq!(
-            read_deletion_stats(&mut most.as_slice()).unwrap()[0],
-            limits::DELETION_COUNT
-        );
+        assert_eq!(read_deletion_stats(&mut most.as_slice()).unwrap()[0], limits::DELETION_COUNT);
         for bad in ["f0 01000010", "f0 ffffffff"] {
             assert!(read_deletion_stats(&mut hex(bad).as_slice()).is_err());
         }

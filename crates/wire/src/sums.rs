@@ -31,23 +31,14 @@ impl SumHead {
             strong_len: read_u32(r)?,
             remainder: read_u32(r)?,
         };
-        let longest = if protocol < 30 {
-            limits::BLOCK_LEN_OLD
-        } else {
-            limits::BLOCK_LEN
-        };
+        let longest = if protocol < 30 { limits::BLOCK_LEN_OLD } else { limits::BLOCK_LEN };
         let sane = head.count <= limits::SUM_COUNT
             && head.block_len <= longest
             && (head.block_len > 0 || head.count == 0)
             && head.strong_len <= limits::STRONG_LEN
             && head.remainder <= head.block_len;
         if !sane {
-            let Self {
-                count,
-                block_len,
-                strong_len,
-                remainder,
-            } = head;
+            let Self { count, block_len, strong_len, remainder } = head;
             return Err(Error::Protocol(format!(
                 "block sums of {count} blocks of {block_len} bytes, \
                  strong length {strong_len}, remainder {remainder}"
@@ -83,21 +74,15 @@ pub fn read_block_sum<R: Read + ?Sized>(
 ) -> Result<u32> {
     const WEAK: usize = 4;
     let mut record = [0; WEAK + limits::STRONG_LEN as usize];
-    let (Some(record), Some(strong)) = (
-        record.get_mut(..WEAK + strong_len),
-        strong.get_mut(..strong_len),
-    ) else {
-        return Err(Error::Malformed(format!(
-            "strong sum of {strong_len} bytes"
-        )));
+    let (Some(record), Some(strong)) =
+        (record.get_mut(..WEAK + strong_len), strong.get_mut(..strong_len))
+    else {
+        return Err(Error::Malformed(format!("strong sum of {strong_len} bytes")));
     };
     r.read_exact(record)?;
     let (weak, rest) = record.split_at(WEAK);
     strong.copy_from_slice(rest);
-    Ok(weak
-        .iter()
-        .rev()
-        .fold(0, |sum, &byte| sum << 8 | u32::from(byte)))
+    Ok(weak.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)))
 }
 
 #[cfg(test)]
@@ -105,12 +90,7 @@ mod tests {
     use super::*;
 
     fn head(count: u32, block_len: u32, strong_len: u32, remainder: u32) -> SumHead {
-        SumHead {
-            count,
-            block_len,
-            strong_len,
-            remainder,
-        }
+        SumHead { count, block_len, strong_len, remainder }
     }
 
     fn read(values: SumHead, protocol: u32) -> Result<SumHead> {
@@ -121,11 +101,7 @@ mod tests {
 
     #[test]
     fn heads_within_the_bounds_pass_and_others_do_not() {
-        let good = [
-            head(0, 0, 0, 0),
-            head(5, 700, 2, 200),
-            head(1, 131_072, 16, 131_072),
-        ];
+        let good = [head(0, 0, 0, 0), head(5, 700, 2, 200), head(1, 131_072, 16, 131_072)];
         for good in good {
             assert_eq!(read(good, 32).unwrap(), good);
         }
@@ -157,16 +133,10 @@ mod tests {
     fn a_record_is_read_to_its_last_byte_and_not_beyond() {
         let mut input = &b"\x8b\x07\x8e\xf7\x43\xc9next"[..];
         let mut strong = [0; 16];
-        assert_eq!(
-            read_block_sum(&mut input, 2, &mut strong).unwrap(),
-            0xf78e_078b
-        );
+        assert_eq!(read_block_sum(&mut input, 2, &mut strong).unwrap(), 0xf78e_078b);
         assert_eq!(strong[..3], [0x43, 0xc9, 0]);
         assert_eq!(input, b"next");
         assert!(read_block_sum(&mut input, 17, &mut [0; 20]).is_err());
-        assert!(matches!(
-            read_block_sum(&mut input, 2, &mut strong),
-            Err(Error::Closed)
-        ));
+        assert!(matches!(read_block_sum(&mut input, 2, &mut strong), Err(Error::Closed)));
     }
 }

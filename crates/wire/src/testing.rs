@@ -11,11 +11,7 @@ pub(crate) struct Trickle<'a> {
 
 impl<'a> Trickle<'a> {
     pub(crate) fn new(bytes: &'a [u8], step: usize) -> Self {
-        Self {
-            bytes,
-            step,
-            reads: 0,
-        }
+        Self { bytes, step, reads: 0 }
     }
 }
 
@@ -25,11 +21,7 @@ impl Read for Trickle<'_> {
         if self.reads.is_multiple_of(5) {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let limit = if self.reads.is_multiple_of(3) {
-            1
-        } else {
-            self.step
-        };
+        let limit = if self.reads.is_multiple_of(3) { 1 } else { self.step };
         let count = limit.min(out.len()).min(self.bytes.len());
         let (now, later) = self.bytes.split_at(count);
         out[..count].copy_from_slice(now);
@@ -47,11 +39,7 @@ pub(crate) struct CountingWriter {
 
 impl Default for CountingWriter {
     fn default() -> Self {
-        Self {
-            bytes: Vec::new(),
-            writes: 0,
-            step: usize::MAX,
-        }
+        Self { bytes: Vec::new(), writes: 0, step: usize::MAX }
     }
 }
 
@@ -78,14 +66,8 @@ impl Write for CountingWriter {
 
 /// Decodes a string of hexadecimal digits; blanks are left out.
 pub(crate) fn hex(digits: &str) -> Vec<u8> {
-    let digits: Vec<u8> = digits
-        .bytes()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .collect();
+    let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     assert_eq!(digits.len() % 2, 0, "odd number of hexadecimal digits");
     let digit = |byte: u8| (byte as char).to_digit(16).expect("a hexadecimal digit") as u8;
-    digits
-        .chunks(2)
-        .map(|pair| digit(pair[0]) << 4 | digit(pair[1]))
-        .collect()
+    digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }

@@ -30,20 +30,12 @@ struct Run {
 impl TokenEncoder {
     /// Creates the encoder of a session without compression.
     pub fn plain() -> Self {
-        Self {
-            compressed: false,
-            last: 0,
-            run: None,
-        }
+        Self { compressed: false, last: 0, run: None }
     }
 
     /// Creates the encoder of a session with any compression.
     pub fn compressed() -> Self {
-        Self {
-            compressed: true,
-            last: 0,
-            run: None,
-        }
+        Self { compressed: true, last: 0, run: None }
     }
 
     /// Appends the header of a literal; without compression, and before its data.
@@ -75,10 +67,7 @@ impl TokenEncoder {
             return;
         }
         self.flush_run(out);
-        self.run = Some(Run {
-            first: block,
-            extra: 0,
-        });
+        self.run = Some(Run { first: block, extra: 0 });
     }
 
     /// Appends the run that is held back, if there is one.

@@ -14,22 +14,14 @@ fn the_arguments_are_those_that_stock_rsync_sends() {
     for line in RECORDED.lines() {
         let words: Vec<&str> = line.split('\t').collect();
         let half = words.iter().position(|word| *word == "=>").unwrap();
-        let given: Vec<Vec<u8>> = words[2..half]
-            .iter()
-            .map(|word| word.as_bytes().into())
-            .collect();
+        let given: Vec<Vec<u8>> =
+            words[2..half].iter().map(|word| word.as_bytes().into()).collect();
         let mut options = Options::default();
         parse(&given, &mut options).unwrap();
-        let channel = if words[0] == "daemon" {
-            Channel::Daemon
-        } else {
-            Channel::Shell
-        };
+        let channel = if words[0] == "daemon" { Channel::Daemon } else { Channel::Shell };
         let args = server_args(&options, channel, words[1].as_bytes());
-        let shown: Vec<String> = args
-            .iter()
-            .map(|word| String::from_utf8_lossy(word).into_owned())
-            .collect();
+        let shown: Vec<String> =
+            args.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         assert_eq!(shown, words[half + 1..], "for: {}", words[..half].join(" "));
         cases += 1;
     }
@@ -42,12 +34,6 @@ fn secluded_arguments_stay_out_of_the_shells_sight() {
     parse(&[b"-s".to_vec(), b"--delete".to_vec()], &mut options).unwrap();
     let args = server_args(&options, Channel::Shell, b"a b");
     let (seen, secluded) = split_secluded(&args);
-    assert_eq!(
-        seen,
-        [b"--server".to_vec(), b"-slogDtpre.iLsfxCIvu".to_vec()]
-    );
-    assert_eq!(
-        secluded,
-        [b"--delete".to_vec(), b".".to_vec(), b"a b".to_vec()]
-    );
+    assert_eq!(seen, [b"--server".to_vec(), b"-slogDtpre.iLsfxCIvu".to_vec()]);
+    assert_eq!(secluded, [b"--delete".to_vec(), b".".to_vec(), b"a b".to_vec()]);
 }

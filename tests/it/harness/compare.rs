@@ -23,9 +23,8 @@ pub(crate) fn assert_stock_finds_nothing(source: &Path, copy: &Path, further: &[
 /// Fails unless stock finds nothing to do with these sources and, last, the destination.
 #[track_caller]
 pub(crate) fn assert_stock_finds_nothing_of(places: &[OsString], further: &[&str]) {
-    let looked = stock(Rsync::Installed, ["-aHnic", "--delete", "--numeric-ids"])
-        .args(further)
-        .args(places);
+    let looked =
+        stock(Rsync::Installed, ["-aHnic", "--delete", "--numeric-ids"]).args(further).args(places);
     let looked = looked.run().expect_success();
     assert_eq!(looked.stdout(), "", "the trees differ: {}", looked.stderr());
 }
@@ -50,15 +49,8 @@ pub(crate) struct Look {
 impl Look {
     /// Returns what a session of `protocol` keeps.
     pub(crate) fn for_protocol(protocol: u32) -> Look {
-        let times = if protocol >= 31 {
-            Times::Nanoseconds
-        } else {
-            Times::Seconds
-        };
-        Look {
-            times,
-            attributes: protocol >= 30,
-        }
+        let times = if protocol >= 31 { Times::Nanoseconds } else { Times::Seconds };
+        Look { times, attributes: protocol >= 30 }
     }
 }
 
@@ -67,22 +59,12 @@ impl Look {
 pub(crate) fn assert_equal(source: &Path, copy: &Path, look: Look) {
     let (ours, theirs) = (inventory(source, look), inventory(copy, look));
     for (path, entry) in &ours {
-        let found = theirs
-            .get(path)
-            .unwrap_or_else(|| panic!("{} is missing", path.display()));
-        assert_eq!(
-            found,
-            entry,
-            "{} differs (left is the copy)",
-            path.display()
-        );
+        let found = theirs.get(path).unwrap_or_else(|| panic!("{} is missing", path.display()));
+        assert_eq!(found, entry, "{} differs (left is the copy)", path.display());
         let same = !entry.is_regular() || same_bytes(&source.join(path), &copy.join(path));
         assert!(same, "{} has other contents", path.display());
     }
-    let surplus: Vec<_> = theirs
-        .keys()
-        .filter(|path| !ours.contains_key(*path))
-        .collect();
+    let surplus: Vec<_> = theirs.keys().filter(|path| !ours.contains_key(*path)).collect();
     assert!(surplus.is_empty(), "not in the source: {surplus:?}");
 }
 
@@ -112,10 +94,7 @@ fn inventory(root: &Path, look: Look) -> BTreeMap<PathBuf, Entry> {
         let found = found.unwrap();
         let path = found.path().strip_prefix(root).unwrap().to_owned();
         let meta = found.path().symlink_metadata().unwrap();
-        let linked_to = first_paths
-            .entry(meta.ino())
-            .or_insert_with(|| path.clone())
-            .clone();
+        let linked_to = first_paths.entry(meta.ino()).or_insert_with(|| path.clone()).clone();
         let is_dir = meta.is_dir();
         let is_device = matches!(meta.mode() & 0o170_000, 0o020_000 | 0o060_000);
         let entry = Entry {
@@ -130,11 +109,7 @@ fn inventory(root: &Path, look: Look) -> BTreeMap<PathBuf, Entry> {
             device: if is_device { meta.rdev() } else { 0 },
             target: fs::read_link(found.path()).ok(),
             linked_to,
-            attributes: if look.attributes {
-                attributes(found.path())
-            } else {
-                BTreeMap::new()
-            },
+            attributes: if look.attributes { attributes(found.path()) } else { BTreeMap::new() },
         };
         entries.insert(path, entry);
     }
@@ -144,12 +119,8 @@ fn inventory(root: &Path, look: Look) -> BTreeMap<PathBuf, Entry> {
 fn attributes(path: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut names = vec![0; 1 << 16];
     let len = llistxattr(path, &mut names[..]).unwrap();
-    let names = names[..len]
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty());
-    names
-        .map(|name| (name.to_owned(), attribute(path, name)))
-        .collect()
+    let names = names[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| (name.to_owned(), attribute(path, name))).collect()
 }
 
 fn attribute(path: &Path, name: &[u8]) -> Vec<u8> {

@@ -40,12 +40,7 @@ impl Daemon {
         let mut words = words![rsync.path()].to_vec();
         words.extend(daemon_args(folder.path(), module_lines));
         let (port, process) = serve(&words);
-        Self {
-            port,
-            root,
-            _process: process,
-            _folder: folder,
-        }
+        Self { port, root, _process: process, _folder: folder }
     }
 
     /// Starts a daemon whose module `m` lies on a disk of its own with room for `bytes`.
@@ -63,12 +58,7 @@ impl Daemon {
         let (port, process) = serve(&words);
         let seen_by_the_daemon = format!("/proc/{}/root", process.pid().as_raw_nonzero());
         let root = PathBuf::from(seen_by_the_daemon + root.to_str().unwrap());
-        Self {
-            port,
-            root,
-            _process: process,
-            _folder: folder,
-        }
+        Self { port, root, _process: process, _folder: folder }
     }
 
     /// Returns the module's folder.
@@ -105,16 +95,10 @@ fn serve(words: &[OsString]) -> (u16, OwnedChild) {
         let port = free_port();
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).arg(format!("--port={port}"));
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut process = OwnedChild::spawn(&mut command);
         let answered = wait::eventually("an answer of rsync --daemon", START_LIMIT, || {
-            process
-                .ended()
-                .map(|_| false)
-                .or_else(|| greets(port).then_some(true))
+            process.ended().map(|_| false).or_else(|| greets(port).then_some(true))
         });
         if answered {
             return (port, process);
@@ -125,11 +109,7 @@ fn serve(words: &[OsString]) -> (u16, OwnedChild) {
 
 /// Returns a port that nobody listens on at the moment.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
 fn greets(port: u16) -> bool {

@@ -29,10 +29,7 @@ pub(crate) struct FarSide {
 
 enum Server {
     Daemon(Daemon),
-    Ssh(
-        Sshd,
-        #[expect(dead_code, reason = "kept until the end")] TempDir,
-    ),
+    Ssh(Sshd, #[expect(dead_code, reason = "kept until the end")] TempDir),
     Pipe(TempDir),
 }
 
@@ -45,25 +42,13 @@ impl FarSide {
             Way::Daemon => {
                 let daemon = Daemon::start(rsync);
                 let root = daemon.root().to_owned();
-                Self {
-                    server: Server::Daemon(daemon),
-                    root,
-                    rsync,
-                }
+                Self { server: Server::Daemon(daemon), root, rsync }
             }
-            Way::Ssh => Self {
-                server: Server::Ssh(Sshd::start(), folder),
-                root,
-                rsync,
-            },
+            Way::Ssh => Self { server: Server::Ssh(Sshd::start(), folder), root, rsync },
             Way::Pipe => {
                 // What ssh does: the words become one line for a shell on the other side.
                 fs::write(folder.path().join("rsh"), "shift\nexec sh -c \"$*\"\n").unwrap();
-                Self {
-                    server: Server::Pipe(folder),
-                    root,
-                    rsync,
-                }
+                Self { server: Server::Pipe(folder), root, rsync }
             }
         }
     }
@@ -77,10 +62,7 @@ impl FarSide {
             Server::Ssh(sshd, _) => (words!["-e", sshd.rsh(), rsync_path].into(), sshd.to(&path)),
             Server::Pipe(folder) => {
                 let rsh = format!("sh {}/rsh", folder.path().display());
-                (
-                    words!["-e", rsh, rsync_path].into(),
-                    format!("far:{}", path.display()),
-                )
+                (words!["-e", rsh, rsync_path].into(), format!("far:{}", path.display()))
             }
         }
     }

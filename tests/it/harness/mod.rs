@@ -21,8 +21,5 @@ pub(crate) use sshd::Sshd;
 
 /// Returns a fresh folder that is removed with the value.
 pub(crate) fn temp_dir() -> tempfile::TempDir {
-    tempfile::Builder::new()
-        .prefix("repl-it-")
-        .tempdir()
-        .unwrap()
+    tempfile::Builder::new().prefix("repl-it-").tempdir().unwrap()
 }

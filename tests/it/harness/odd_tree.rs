@@ -28,17 +28,11 @@ pub(crate) struct Odd {
 }
 
 impl Odd {
-    pub(crate) const EVERYTHING: Odd = Odd {
-        far_times: true,
-        attributes: true,
-    };
+    pub(crate) const EVERYTHING: Odd = Odd { far_times: true, attributes: true };
 
     /// Returns what a session of `protocol` can carry.
     pub(crate) fn for_protocol(protocol: u32) -> Odd {
-        Odd {
-            far_times: protocol >= 30,
-            attributes: protocol >= 30,
-        }
+        Odd { far_times: protocol >= 30, attributes: protocol >= 30 }
     }
 }
 
@@ -137,11 +131,7 @@ fn links(root: &Path) {
     symlink("nowhere/to/be/found", folder.join("dangling")).unwrap();
     symlink("other", folder.join("to-folder")).unwrap();
     symlink("../../outside", folder.join("upwards")).unwrap();
-    symlink(
-        OsString::from_vec(vec![0xe9; 100]),
-        folder.join("odd-target"),
-    )
-    .unwrap();
+    symlink(OsString::from_vec(vec![0xe9; 100]), folder.join("odd-target")).unwrap();
     symlink("x/".repeat(1500), folder.join("long-target")).unwrap();
     fs::write(folder.join("one"), "linked three times\n").unwrap();
     fs::hard_link(folder.join("one"), folder.join("other/two")).unwrap();
@@ -159,14 +149,7 @@ fn special_files(root: &Path) {
     fs::create_dir(&folder).unwrap();
     drop(UnixListener::bind(folder.join("socket")).unwrap());
     let make = |name: &str, kind, device| {
-        mknodat(
-            CWD,
-            folder.join(name),
-            kind,
-            Mode::from_raw_mode(0o640),
-            device,
-        )
-        .unwrap();
+        mknodat(CWD, folder.join(name), kind, Mode::from_raw_mode(0o640), device).unwrap();
     };
     make("fifo", FileType::Fifo, 0);
     make("null", FileType::CharacterDevice, makedev(1, 3));
@@ -179,9 +162,7 @@ fn special_files(root: &Path) {
 fn modes_and_owners(root: &Path) {
     let folder = root.join("modes");
     fs::create_dir(&folder).unwrap();
-    for mode in [
-        0o0, 0o400, 0o200, 0o111, 0o777, 0o644, 0o1644, 0o2755, 0o4755, 0o6711, 0o7777,
-    ] {
+    for mode in [0o0, 0o400, 0o200, 0o111, 0o777, 0o644, 0o1644, 0o2755, 0o4755, 0o6711, 0o7777] {
         let file = folder.join(format!("file-{mode:04o}"));
         fs::write(&file, format!("{mode:o}")).unwrap();
         fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
@@ -223,43 +204,24 @@ fn attributes(root: &Path) {
         setxattr(folder.join("noted"), name, value, XattrFlags::empty()).unwrap();
         setxattr(folder.join("inherits"), name, value, XattrFlags::empty()).unwrap();
     }
-    lsetxattr(
-        folder.join("noted-link"),
-        "trusted.link",
-        b"on a link",
-        XattrFlags::empty(),
-    )
-    .unwrap();
-    setfacl(
-        &["-m", "u:12345:rw,g:daemon:r,m::rw"],
-        &folder.join("guarded"),
-    );
-    setfacl(
-        &["-m", "u:nobody:rwx,d:u:54321:rx,d:g::-,d:o::-"],
-        &folder.join("inherits"),
-    );
+    lsetxattr(folder.join("noted-link"), "trusted.link", b"on a link", XattrFlags::empty())
+        .unwrap();
+    setfacl(&["-m", "u:12345:rw,g:daemon:r,m::rw"], &folder.join("guarded"));
+    setfacl(&["-m", "u:nobody:rwx,d:u:54321:rx,d:g::-,d:o::-"], &folder.join("inherits"));
     // Children of the folder start with its default ACL.
     fs::write(folder.join("inherits/child"), "child\n").unwrap();
     fs::create_dir(folder.join("inherits/folder")).unwrap();
 }
 
 fn setfacl(words: &[&str], path: &Path) {
-    let status = Command::new("setfacl")
-        .args(words)
-        .arg(path)
-        .status()
-        .unwrap();
+    let status = Command::new("setfacl").args(words).arg(path).status().unwrap();
     assert!(status.success(), "setfacl {words:?} {}", path.display());
 }
 
 fn times(root: &Path, odd: Odd) {
     let folder = root.join("times");
     fs::create_dir(&folder).unwrap();
-    let mut times = vec![
-        ("epoch", 0),
-        ("2001", 1_000_000_000),
-        ("2037", 2_145_000_000),
-    ];
+    let mut times = vec![("epoch", 0), ("2001", 1_000_000_000), ("2037", 2_145_000_000)];
     if odd.far_times {
         times.extend([
             ("1901", -2_177_000_000),
@@ -281,14 +243,8 @@ fn times(root: &Path, odd: Odd) {
 
 /// Sets the time of `path` itself, also where that is a symlink.
 pub(crate) fn set_mtime(path: &Path, seconds: i64, nanoseconds: i64) {
-    let time = Timespec {
-        tv_sec: seconds,
-        tv_nsec: nanoseconds,
-    };
-    let times = Timestamps {
-        last_access: time,
-        last_modification: time,
-    };
+    let time = Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
+    let times = Timestamps { last_access: time, last_modification: time };
     utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
 }
 
@@ -301,24 +257,15 @@ pub(crate) fn live_in(root: &Path) {
         change(&mut content);
         fs::write(&path, content).unwrap();
     };
-    edit("big-text", &|content| {
-        content[500_000..500_004].copy_from_slice(b"EDIT")
-    });
-    edit("text-131073", &|content| {
-        drop(content.splice(1000..1000, *b"inserted"))
-    });
+    edit("big-text", &|content| content[500_000..500_004].copy_from_slice(b"EDIT"));
+    edit("text-131073", &|content| drop(content.splice(1000..1000, *b"inserted")));
     edit("random-131073", &|content| content.truncate(100_000));
-    edit("movie.mkv", &|content| {
-        content.extend_from_slice(b"appended")
-    });
+    edit("movie.mkv", &|content| content.extend_from_slice(b"appended"));
     fs::remove_file(root.join("files/text-32769")).unwrap();
     fs::rename(root.join("files/text-32768"), root.join("files/renamed")).unwrap();
     fs::remove_dir_all(root.join("names/foo")).unwrap();
     fs::write(root.join("names/new"), random.text(50_000)).unwrap();
-    let mut file = OpenOptions::new()
-        .append(true)
-        .open(root.join("links/one"))
-        .unwrap();
+    let mut file = OpenOptions::new().append(true).open(root.join("links/one")).unwrap();
     std::io::Write::write_all(&mut file, b"and changed\n").unwrap();
     settle_times(root, 1_700_000_000);
 }
@@ -329,10 +276,7 @@ pub(crate) fn live_in(root: &Path) {
 pub(crate) fn settle_times(root: &Path, start: i64) {
     let hour = Duration::from_secs(3600);
     let fresh = SystemTime::now() - hour..SystemTime::now() + hour;
-    let entries = WalkDir::new(root)
-        .contents_first(true)
-        .sort_by_file_name()
-        .into_iter();
+    let entries = WalkDir::new(root).contents_first(true).sort_by_file_name().into_iter();
     for (number, entry) in (0..).zip(entries) {
         let entry = entry.unwrap();
         if fresh.contains(&entry.path().symlink_metadata().unwrap().modified().unwrap()) {

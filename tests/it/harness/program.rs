@@ -42,17 +42,10 @@ impl Program {
     pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
         let mut command = Command::new(program);
         command.env_clear().env("LANG", "C.UTF-8").env("TZ", "UTC");
-        command.env(
-            "PATH",
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        );
+        command.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         let home = temp_dir();
         move_in(&mut command, home.path());
-        Self {
-            command,
-            limit: USUAL_LIMIT,
-            home,
-        }
+        Self { command, limit: USUAL_LIMIT, home }
     }
 
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -83,28 +76,16 @@ impl Program {
 
     /// Runs the program as a user who owns nothing.
     pub(crate) fn owning_nothing(self) -> Self {
-        self.behind(&[
-            "setpriv",
-            "--reuid=65534",
-            "--regid=65534",
-            "--clear-groups",
-        ])
+        self.behind(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"])
     }
 
     /// Puts another program with its arguments in front of this one.
     fn behind(mut self, words: &[&str]) -> Self {
         let mut command = Command::new(words[0]);
-        command
-            .args(&words[1..])
-            .arg("--")
-            .arg(self.command.get_program());
+        command.args(&words[1..]).arg("--").arg(self.command.get_program());
         command.args(self.command.get_args());
         command.env_clear();
-        command.envs(
-            self.command
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
+        command.envs(self.command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.current_dir(self.home.path());
         self.command = command;
         self
@@ -115,24 +96,13 @@ impl Program {
     }
 
     pub(crate) fn start(mut self) -> Running {
-        self.command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let shown = shown(&self.command);
         let mut child = OwnedChild::spawn(&mut self.command);
         let stdout = collect(child.stdout());
         let stderr = collect(child.stderr());
         let started = Instant::now();
-        Running {
-            child,
-            stdout,
-            stderr,
-            started,
-            limit: self.limit,
-            shown,
-            _home: self.home,
-        }
+        Running { child, stdout, stderr, started, limit: self.limit, shown, _home: self.home }
     }
 }
 
@@ -146,10 +116,7 @@ fn move_in(command: &mut Command, home: &Path) {
 
 fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> Collected {
@@ -162,10 +129,7 @@ fn collect(mut from: impl Read + Send + 'static) -> Collected {
             }
         }
     });
-    Collected {
-        receiver,
-        so_far: Vec::new(),
-    }
+    Collected { receiver, so_far: Vec::new() }
 }
 
 /// What a program has written to one of its outputs.
@@ -274,9 +238,7 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Returns the exit code, or 128 and the signal's number as a shell does.
     pub(crate) fn code(&self) -> i32 {
-        self.status
-            .code()
-            .unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
+        self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
     }
 
     #[track_caller]
@@ -300,23 +262,14 @@ impl Outcome {
 
     /// Returns everything worth printing when a test fails.
     pub(crate) fn told(&self) -> String {
-        format!(
-            "{}\nstdout: {}\nstderr: {}",
-            self.shown,
-            self.stdout(),
-            self.stderr()
-        )
+        format!("{}\nstdout: {}\nstderr: {}", self.shown, self.stdout(), self.stderr())
     }
 
     /// Fails when the program has panicked or was ended by a signal.
     #[track_caller]
     pub(crate) fn expect_no_panic(&self) {
         assert!(self.status.signal().is_none(), "{}", self.told());
-        assert!(
-            self.code() != 101 && !self.stderr().contains("panicked"),
-            "{}",
-            self.told()
-        );
+        assert!(self.code() != 101 && !self.stderr().contains("panicked"), "{}", self.told());
     }
 }
 

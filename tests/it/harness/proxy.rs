@@ -112,10 +112,7 @@ fn downwards(mut server: TcpStream, mut client: TcpStream, fault: Fault, seen: &
         seen.received.fetch_add(len as u64, Ordering::SeqCst);
         if seen.received.load(Ordering::SeqCst) < RECORD_LIMIT {
             let after = seen.sent.load(Ordering::SeqCst);
-            seen.answers.lock().unwrap().push(Answer {
-                after,
-                bytes: piece[..len].to_vec(),
-            });
+            seen.answers.lock().unwrap().push(Answer { after, bytes: piece[..len].to_vec() });
         }
     }
     let _ = client.shutdown(Shutdown::Write);

@@ -42,8 +42,5 @@ impl Rsync {
 }
 
 fn fetched(version: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("target/rsyncs")
-        .join(version)
-        .join("rsync")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/rsyncs").join(version).join("rsync")
 }

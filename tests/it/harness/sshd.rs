@@ -34,20 +34,12 @@ impl Sshd {
         let folder = temp_dir();
         make_key(&folder.path().join("host_key"));
         make_key(&folder.path().join("client_key"));
-        fs::copy(
-            folder.path().join("client_key.pub"),
-            folder.path().join("authorized"),
-        )
-        .unwrap();
+        fs::copy(folder.path().join("client_key.pub"), folder.path().join("authorized")).unwrap();
         for _ in 0..5 {
             let port = free_port();
             if let Some(process) = serve(folder.path(), port, config_lines) {
                 know_host(folder.path(), port);
-                return Self {
-                    port,
-                    folder,
-                    _process: process,
-                };
+                return Self { port, folder, _process: process };
             }
         }
         panic!("sshd does not stay up")
@@ -69,10 +61,8 @@ impl Sshd {
 }
 
 fn make_key(path: &Path) {
-    let made = Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-        .arg(path)
-        .status();
+    let made =
+        Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(path).status();
     assert!(made.unwrap().success(), "ssh-keygen failed");
 }
 
@@ -91,22 +81,11 @@ fn serve(folder: &Path, port: u16, config_lines: &str) -> Option<OwnedChild> {
     );
     fs::write(&config, text).unwrap();
     let mut command = Command::new("/usr/sbin/sshd");
-    command
-        .arg("-D")
-        .arg("-E")
-        .arg(folder.join("log"))
-        .arg("-f")
-        .arg(&config);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.arg("-D").arg("-E").arg(folder.join("log")).arg("-f").arg(&config);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut process = OwnedChild::spawn(&mut command);
     let answered = wait::eventually("an answer of sshd", START_LIMIT, || {
-        process
-            .ended()
-            .map(|_| false)
-            .or_else(|| greets(port).then_some(true))
+        process.ended().map(|_| false).or_else(|| greets(port).then_some(true))
     });
     answered.then_some(process)
 }

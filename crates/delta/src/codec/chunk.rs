@@ -13,11 +13,7 @@ pub(crate) struct ChunkBuffer {
 impl ChunkBuffer {
     /// Makes a buffer that keeps its last `held_back` bytes for [`finish`](Self::finish).
     pub(crate) fn new(held_back: usize) -> Self {
-        Self {
-            bytes: vec![0; CHUNK_MAX + held_back],
-            len: 0,
-            held_back,
-        }
+        Self { bytes: vec![0; CHUNK_MAX + held_back], len: 0, held_back }
     }
 
     /// Returns the room that is left, never empty.

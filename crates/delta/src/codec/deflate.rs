@@ -35,10 +35,7 @@ enum Run {
 
 impl Deflate {
     pub(crate) fn with_history(level: i32) -> Self {
-        Self {
-            history: Some(History::default()),
-            ..Self::without_history(level)
-        }
+        Self { history: Some(History::default()), ..Self::without_history(level) }
     }
 
     pub(crate) fn without_history(level: i32) -> Self {
@@ -67,9 +64,7 @@ impl Deflate {
     pub(crate) fn compress(&mut self, data: &[u8], out: &mut impl FnMut(&[u8])) -> Result<()> {
         self.run = Run::Compressed;
         self.used = true;
-        let stream = self
-            .stream
-            .get_or_insert_with(|| Compress::new(self.level, false));
+        let stream = self.stream.get_or_insert_with(|| Compress::new(self.level, false));
         if let Some(history) = &mut self.history
             && !history.bytes().is_empty()
         {
@@ -147,15 +142,9 @@ fn step(
         return Err(failed("no progress"));
     }
     chunk.wrote(made, out);
-    Ok(Step {
-        taken,
-        filled: made == room_len,
-    })
+    Ok(Step { taken, filled: made == room_len })
 }
 
 fn failed(reason: impl ToString) -> Error {
-    Error::Codec {
-        codec: "zlib",
-        reason: reason.to_string(),
-    }
+    Error::Codec { codec: "zlib", reason: reason.to_string() }
 }

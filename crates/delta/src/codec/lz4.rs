@@ -18,10 +18,7 @@ pub(crate) struct Lz4 {
 
 impl Lz4 {
     pub(crate) fn new() -> Self {
-        Self {
-            table: None,
-            block: vec![0; get_maximum_output_size(INPUT_MAX).max(CHUNK_MAX)],
-        }
+        Self { table: None, block: vec![0; get_maximum_output_size(INPUT_MAX).max(CHUNK_MAX)] }
     }
 
     pub(crate) fn compress(&mut self, data: &[u8], out: &mut impl FnMut(&[u8])) {
@@ -51,9 +48,7 @@ impl Lz4 {
 
 /// Returns the length of a block of nothing but this many literals.
 fn stored_len(literals: usize) -> usize {
-    let len_bytes = literals
-        .checked_sub(15)
-        .map_or(0, |beyond| beyond / 255 + 1);
+    let len_bytes = literals.checked_sub(15).map_or(0, |beyond| beyond / 255 + 1);
     1 + len_bytes + literals
 }
 

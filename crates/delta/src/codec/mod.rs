@@ -82,11 +82,7 @@ impl Compressor {
             CompressKind::Zstd => Codec::Zstd(zstd::Zstd::new(level)),
             CompressKind::Lz4 => Codec::Lz4(lz4::Lz4::new()),
         };
-        Self {
-            codec,
-            treatment: Treatment::Compress,
-            in_run: false,
-        }
+        Self { codec, treatment: Treatment::Compress, in_run: false }
     }
 
     /// Begins the next file.

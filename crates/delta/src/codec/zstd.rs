@@ -142,9 +142,7 @@ impl Zstd {
             none => none.insert(open(self.level)?),
         };
         let mut room = OutBuffer::around(self.chunk.room());
-        let held = stream
-            .compress_stream2(&mut room, input, how)
-            .map_err(failed)?;
+        let held = stream.compress_stream2(&mut room, input, how).map_err(failed)?;
         let made = room.pos();
         self.chunk.wrote(made, out);
         Ok(held)
@@ -159,19 +157,12 @@ impl Zstd {
 }
 
 fn open(level: i32) -> Result<CCtx<'static>> {
-    let mut stream = CCtx::try_create().ok_or_else(|| Error::Codec {
-        codec: "zstd",
-        reason: "out of memory".into(),
-    })?;
-    stream
-        .set_parameter(CParameter::CompressionLevel(level))
-        .map_err(failed)?;
+    let mut stream = CCtx::try_create()
+        .ok_or_else(|| Error::Codec { codec: "zstd", reason: "out of memory".into() })?;
+    stream.set_parameter(CParameter::CompressionLevel(level)).map_err(failed)?;
     Ok(stream)
 }
 
 fn failed(code: usize) -> Error {
-    Error::Codec {
-        codec: "zstd",
-        reason: zstd_safe::get_error_name(code).into(),
-    }
+    Error::Codec { codec: "zstd", reason: zstd_safe::get_error_name(code).into() }
 }

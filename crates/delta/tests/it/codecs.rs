@@ -7,12 +7,8 @@ use proptest::prelude::*;
 use super::receiver::{Decoder, Item};
 use super::recording::lcg;
 
-const KINDS: [CompressKind; 4] = [
-    CompressKind::Zlib,
-    CompressKind::Zlibx,
-    CompressKind::Zstd,
-    CompressKind::Lz4,
-];
+const KINDS: [CompressKind; 4] =
+    [CompressKind::Zlib, CompressKind::Zlibx, CompressKind::Zstd, CompressKind::Lz4];
 
 const TREATMENTS: [Treatment; 3] = [Treatment::Compress, Treatment::Store, Treatment::Probe];
 
@@ -42,9 +38,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
 fn text(len: usize) -> Vec<u8> {
     let words = ["sender ", "receiver ", "token ", "block\n", "of ", "a "];
     let pick = lcg(len as u64, len);
-    let text = pick
-        .iter()
-        .flat_map(|&n| words[usize::from(n) % words.len()].bytes());
+    let text = pick.iter().flat_map(|&n| words[usize::from(n) % words.len()].bytes());
     text.take(len).collect()
 }
 
@@ -52,19 +46,10 @@ fn basis() -> Vec<u8> {
     lcg(11, 160_000)
 }
 
-const HEAD: Head = Head {
-    count: 4,
-    block_len: 40_000,
-    strong_len: 2,
-    remainder: 0,
-};
+const HEAD: Head = Head { count: 4, block_len: 40_000, strong_len: 2, remainder: 0 };
 
 fn big_blocks() -> Head {
-    Head {
-        count: 2,
-        block_len: 80_000,
-        ..HEAD
-    }
+    Head { count: 2, block_len: 80_000, ..HEAD }
 }
 
 /// Runs one file through a compressor; returns its tokens and its content.
@@ -156,18 +141,9 @@ fn stored_bytes_cost_less_than_half_a_percent() {
 fn text_shrinks_unless_it_is_to_be_stored() {
     let data = text(1 << 20);
     for kind in KINDS {
-        assert!(
-            sent_bytes(kind, Treatment::Compress, &data) < data.len() / 2,
-            "{kind:?}"
-        );
-        assert!(
-            sent_bytes(kind, Treatment::Probe, &data) < data.len() / 2,
-            "{kind:?}"
-        );
-        assert!(
-            sent_bytes(kind, Treatment::Store, &data) > data.len(),
-            "{kind:?}"
-        );
+        assert!(sent_bytes(kind, Treatment::Compress, &data) < data.len() / 2, "{kind:?}");
+        assert!(sent_bytes(kind, Treatment::Probe, &data) < data.len() / 2, "{kind:?}");
+        assert!(sent_bytes(kind, Treatment::Store, &data) > data.len(), "{kind:?}");
     }
 }
 
@@ -178,9 +154,7 @@ fn zlib_finds_literals_that_repeat_a_matched_block() {
     let sent = |kind| {
         let mut compressor = Compressor::new(kind, 6);
         let (items, _) = send(&mut compressor, Treatment::Compress, &parts, &HEAD, 32);
-        items
-            .iter()
-            .any(|item| matches!(item, Item::Chunk(bytes) if bytes.len() > 100))
+        items.iter().any(|item| matches!(item, Item::Chunk(bytes) if bytes.len() > 100))
     };
     assert!(!sent(CompressKind::Zlib));
     assert!(sent(CompressKind::Zlibx));
@@ -200,20 +174,10 @@ fn a_later_file_of_a_zstd_session_knows_the_earlier_one() {
 fn an_empty_run_sends_nothing() {
     for kind in KINDS {
         let mut compressor = Compressor::new(kind, kind.level(None));
-        let (items, _) = send(
-            &mut compressor,
-            Treatment::Compress,
-            &[Part::Block(1)],
-            &HEAD,
-            32,
-        );
+        let (items, _) = send(&mut compressor, Treatment::Compress, &[Part::Block(1)], &HEAD, 32);
         assert_eq!(items, [Item::Block(1), Item::End]);
-        compressor
-            .literal(&[], &mut |_| panic!("a chunk of nothing"))
-            .unwrap();
-        compressor
-            .end_run(&mut |_| panic!("a chunk of nothing"))
-            .unwrap();
+        compressor.literal(&[], &mut |_| panic!("a chunk of nothing")).unwrap();
+        compressor.end_run(&mut |_| panic!("a chunk of nothing")).unwrap();
     }
 }
 

@@ -16,10 +16,7 @@ fn a_file_that_shrank_is_filled_with_zeros_and_its_sum_is_wrong() {
     let (steps, outcome) = search(&there, 1000, &Plan::whole(900_000), SUM);
     let promised = [there.as_slice(), &[0; 600_000]].concat();
     assert_eq!(steps, [Step::Literal(promised)]);
-    assert!(matches!(
-        outcome.damage,
-        Some(Damage::Shrank { at: 300_000 })
-    ));
+    assert!(matches!(outcome.damage, Some(Damage::Shrank { at: 300_000 })));
     assert_eq!(outcome.file_sum.as_bytes(), [0; 16]);
 }
 
@@ -71,16 +68,10 @@ fn a_file_that_shrank_during_a_delta_still_has_the_promised_size() {
     let sums = describe(&basis, 700, 4, strong);
     let head = *sums.head();
     let index = delta::Index::new(sums, Placement::Anywhere);
-    let plan = Plan {
-        basis: Some((&index, strong)),
-        ..Plan::whole(40_000)
-    };
+    let plan = Plan { basis: Some((&index, strong)), ..Plan::whole(40_000) };
     let (steps, outcome) = search(&basis[..10_000], 64, &plan, SUM);
     let promised = [&basis[..10_000], &[0; 30_000]].concat();
     assert_eq!(apply(&steps, &basis, &head), promised);
-    assert!(matches!(
-        outcome.damage,
-        Some(Damage::Shrank { at: 10_000 })
-    ));
+    assert!(matches!(outcome.damage, Some(Damage::Shrank { at: 10_000 })));
     assert_eq!(outcome.stats.matches, 14);
 }

@@ -64,12 +64,7 @@ fn after_the_budget_aligned_blocks_are_still_found() {
 fn a_hint_that_always_collides_is_bounded_too() {
     // One block, expected at every offset, whose weak sum fits everywhere.
     let zeros = vec![0; 1 << 21];
-    let (_, outcome) = delta(
-        &zeros,
-        sums_of(&false_zeros(7)),
-        strong(),
-        Placement::Anywhere,
-    );
+    let (_, outcome) = delta(&zeros, sums_of(&false_zeros(7)), strong(), Placement::Anywhere);
     let budget = (16 << 20) + 17 * (1 << 21) + BLOCK as u64;
     assert!(outcome.stats.false_alarms * BLOCK as u64 <= budget);
 }
@@ -89,12 +84,8 @@ fn shifted_periodic_data_matches_again_after_the_shift() {
 
 #[test]
 fn unrelated_data_takes_hardly_any_strong_sum() {
-    let (_, outcome) = delta(
-        &lcg(1, 1 << 20),
-        sums_of(&lcg(2, 1 << 20)),
-        strong(),
-        Placement::Anywhere,
-    );
+    let (_, outcome) =
+        delta(&lcg(1, 1 << 20), sums_of(&lcg(2, 1 << 20)), strong(), Placement::Anywhere);
     assert_eq!(outcome.stats.matches, 0);
     assert!(outcome.stats.false_alarms < 10);
 }
@@ -113,12 +104,7 @@ fn absurd_heads_neither_panic_nor_match() {
     ];
     let new = lcg(3, 10_000);
     for (count, block_len, strong_len, remainder) in heads {
-        let head = Head {
-            count,
-            block_len,
-            strong_len,
-            remainder,
-        };
+        let head = Head { count, block_len, strong_len, remainder };
         for pushed in [0, 1, 5, 9] {
             for placement in [Placement::Anywhere, Placement::InPlace] {
                 let mut sums = BlockSums::new(head);

@@ -126,10 +126,7 @@ enum Codec {
 
 impl Decoder {
     pub(crate) fn new(kind: CompressKind, protocol: u32) -> Self {
-        let inflate = |history| Codec::Inflate {
-            stream: Decompress::new(false),
-            history,
-        };
+        let inflate = |history| Codec::Inflate { stream: Decompress::new(false), history };
         let codec = match kind {
             CompressKind::Zlib => inflate(true),
             CompressKind::Zlibx => inflate(false),
@@ -177,11 +174,7 @@ impl Decoder {
 
     /// Puts a matched block into the window, with the mistake that old protocols make.
     fn insert(&mut self, block: &[u8]) {
-        let Codec::Inflate {
-            stream,
-            history: true,
-        } = &mut self.codec
-        else {
+        let Codec::Inflate { stream, history: true } = &mut self.codec else {
             return;
         };
         let mut left = block.len();
@@ -206,9 +199,7 @@ fn inflate(stream: &mut Decompress, mut data: &[u8]) -> Vec<u8> {
     loop {
         let mut piece = Vec::with_capacity(1 << 16);
         let before = stream.total_in();
-        stream
-            .decompress_vec(data, &mut piece, FlushDecompress::Sync)
-            .unwrap();
+        stream.decompress_vec(data, &mut piece, FlushDecompress::Sync).unwrap();
         data = &data[(stream.total_in() - before) as usize..];
         let full = piece.len() == piece.capacity();
         output.append(&mut piece);

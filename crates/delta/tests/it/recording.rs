@@ -29,10 +29,7 @@ pub(crate) struct RecordedFile {
 pub(crate) const SEED: i32 = 12345;
 
 pub(crate) fn load(name: &str) -> Value {
-    let path = format!(
-        "{}/../../tests/vectors/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/../../tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
@@ -61,9 +58,7 @@ impl Recording {
             strong: StrongSum::new(sum, SEED, order),
             compress,
             options: text("options"),
-            files: files
-                .map(|file| RecordedFile::read(file, protocol))
-                .collect(),
+            files: files.map(|file| RecordedFile::read(file, protocol)).collect(),
         }
     }
 }

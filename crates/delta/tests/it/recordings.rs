@@ -137,10 +137,7 @@ fn an_append_sends_the_tail_and_sums_the_prefix_only_when_verifying() {
     let recording = Recording::open("transfer-11-append-verify-p32");
     let file = &recording.files[0];
     let held = file.head.basis_len();
-    let verify = Plan {
-        held_prefix: held,
-        ..Plan::whole(file.new.len() as u64)
-    };
+    let verify = Plan { held_prefix: held, ..Plan::whole(file.new.len() as u64) };
     let (steps, outcome) = search(&file.new, 300, &verify, recording.sum);
     assert_eq!(steps, plain_tokens(&file.tokens));
     assert_eq!(outcome.file_sum.as_bytes(), file.file_sum);
@@ -159,11 +156,7 @@ fn the_test_receiver_understands_the_recorded_replies() {
         let mut decoder = Decoder::new(recording.compress.unwrap(), recording.protocol);
         for file in &recording.files {
             let items = compressed_tokens(&file.tokens);
-            assert_eq!(
-                decoder.file(&items, &file.basis, &file.head),
-                file.new,
-                "{name}"
-            );
+            assert_eq!(decoder.file(&items, &file.basis, &file.head), file.new, "{name}");
         }
     }
 }
@@ -178,18 +171,11 @@ fn our_own_replies_to_the_recorded_requests_are_understood_and_no_longer() {
             let mut decoder = Decoder::new(kind, recording.protocol);
             for file in &recording.files {
                 let items = reply(&mut compressor, file, &recording, treatment);
-                assert_eq!(
-                    decoder.file(&items, &file.basis, &file.head),
-                    file.new,
-                    "{name}"
-                );
+                assert_eq!(decoder.file(&items, &file.basis, &file.head), file.new, "{name}");
                 let theirs = chunk_bytes(&compressed_tokens(&file.tokens));
                 if treatment == Treatment::Compress {
                     let ours = chunk_bytes(&items);
-                    assert!(
-                        ours <= theirs + theirs / 10 + 4,
-                        "{name}: {ours} > {theirs}"
-                    );
+                    assert!(ours <= theirs + theirs / 10 + 4, "{name}: {ours} > {theirs}");
                 }
             }
         }
@@ -204,10 +190,8 @@ fn reply(
     treatment: Treatment,
 ) -> Vec<Item> {
     let index = index_of(file, placement(recording));
-    let plan = Plan {
-        basis: Some((&index, recording.strong)),
-        ..Plan::whole(file.new.len() as u64)
-    };
+    let plan =
+        Plan { basis: Some((&index, recording.strong)), ..Plan::whole(file.new.len() as u64) };
     let mut items = Vec::new();
     let mut content = file.new.as_slice();
     compressor.start_file(treatment);

@@ -65,10 +65,7 @@ fn picture_like_data_with_a_plain_head_looks_incompressible() {
 #[test]
 fn text_programs_and_sparse_data_look_compressible() {
     let text = source_text();
-    let base64: Vec<u8> = lcg(1, 100_000)
-        .iter()
-        .map(|byte| b'0' + byte % 64)
-        .collect();
+    let base64: Vec<u8> = lcg(1, 100_000).iter().map(|byte| b'0' + byte % 64).collect();
     let mut sparse = vec![0; 256 << 10];
     sparse[..64 << 10].copy_from_slice(&lcg(1, 64 << 10));
     let repeated = lcg(1, 3000).repeat(50);
@@ -77,10 +74,7 @@ fn text_programs_and_sparse_data_look_compressible() {
     }
     let pieces = program();
     let pieces: Vec<&[u8]> = pieces.chunks_exact(256 << 10).collect();
-    let wrong = pieces
-        .iter()
-        .filter(|piece| looks_incompressible(piece))
-        .count();
+    let wrong = pieces.iter().filter(|piece| looks_incompressible(piece)).count();
     assert_eq!(wrong, 0, "of {}", pieces.len());
 }
 

@@ -168,12 +168,8 @@ fn an_insertion_costs_the_block_it_falls_into() {
     let basis = lcg(1, 1 << 20);
     let mut new = basis.clone();
     new.splice(5000..5000, *b"inserted");
-    let (_, outcome) = delta(
-        &new,
-        describe(&basis, 4096, 3, strong()),
-        strong(),
-        Placement::Anywhere,
-    );
+    let (_, outcome) =
+        delta(&new, describe(&basis, 4096, 3, strong()), strong(), Placement::Anywhere);
     assert_eq!(outcome.stats.literal_bytes, 4096 + 8);
     assert_eq!(outcome.stats.matches, 255);
 }
@@ -182,17 +178,9 @@ fn an_insertion_costs_the_block_it_falls_into() {
 fn a_longer_file_behind_a_short_block_is_matched_where_it_can_be() {
     let basis = lcg(1, 1000);
     let new = [&basis[..], b"tail", &basis[700..]].concat();
-    let (steps, _) = delta(
-        &new,
-        describe(&basis, 700, 3, strong()),
-        strong(),
-        Placement::Anywhere,
-    );
+    let (steps, _) = delta(&new, describe(&basis, 700, 3, strong()), strong(), Placement::Anywhere);
     let middle = [&basis[700..], b"tail"].concat();
-    assert_eq!(
-        steps,
-        [Step::Match(0), Step::Literal(middle), Step::Match(1)]
-    );
+    assert_eq!(steps, [Step::Match(0), Step::Literal(middle), Step::Match(1)]);
 }
 
 #[test]
@@ -201,10 +189,7 @@ fn blocks_that_exceed_the_memory_bound_go_literally() {
     let all = describe(&basis, 700, 2, strong());
     let mut few = BlockSums::with_limit(*all.head(), 40 * 18);
     for block in basis.chunks(700) {
-        few.push(
-            delta::weak_sum(block),
-            &strong().block(block).as_bytes()[..2],
-        );
+        few.push(delta::weak_sum(block), &strong().block(block).as_bytes()[..2]);
     }
     assert_eq!((few.len(), few.dropped()), (40, 60));
     let head = *few.head();
@@ -217,12 +202,7 @@ fn blocks_that_exceed_the_memory_bound_go_literally() {
 fn in_place_a_block_sent_at_its_own_place_may_be_used_again() {
     let basis = lcg(1, 2800);
     let new = [&basis[..700], &basis[..700], &basis[1400..]].concat();
-    let (steps, _) = delta(
-        &new,
-        describe(&basis, 700, 3, strong()),
-        strong(),
-        Placement::InPlace,
-    );
+    let (steps, _) = delta(&new, describe(&basis, 700, 3, strong()), strong(), Placement::InPlace);
     assert_eq!(steps, [0, 0, 2, 3].map(Step::Match));
 }
 
@@ -230,12 +210,8 @@ fn in_place_a_block_sent_at_its_own_place_may_be_used_again() {
 fn a_strong_sum_longer_than_the_digest_is_compared_as_far_as_the_digest_goes() {
     let basis = lcg(1, 7000);
     let strong = StrongSum::new(SumKind::Xxh3, 7, SeedOrder::First);
-    let mut sums = BlockSums::new(delta::Head {
-        count: 10,
-        block_len: 700,
-        strong_len: 16,
-        remainder: 0,
-    });
+    let mut sums =
+        BlockSums::new(delta::Head { count: 10, block_len: 700, strong_len: 16, remainder: 0 });
     for block in basis.chunks(700) {
         let garbage = [strong.block(block).as_bytes(), &[0xee; 8]].concat();
         sums.push(delta::weak_sum(block), &garbage);

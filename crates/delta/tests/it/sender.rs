@@ -81,9 +81,6 @@ pub(crate) fn delta(
     placement: Placement,
 ) -> (Vec<Step>, Outcome) {
     let index = Index::new(sums, placement);
-    let plan = Plan {
-        basis: Some((&index, strong)),
-        ..Plan::whole(new.len() as u64)
-    };
+    let plan = Plan { basis: Some((&index, strong)), ..Plan::whole(new.len() as u64) };
     search(new, usize::MAX, &plan, SumKind::Xxh128)
 }

@@ -99,22 +99,13 @@ impl Scan<'_> {
         }
         let bytes = std::mem::take(&mut walk.bytes);
         let dir = walk.list_dir.take();
-        self.desk.offer(Scanned::Part(ListPart {
-            dir,
-            bytes,
-            list: None,
-            io_error: 0,
-        }))
+        self.desk.offer(Scanned::Part(ListPart { dir, bytes, list: None, io_error: 0 }))
     }
 
     /// Ends the list with all io-error bits that the far side has not been told of.
     pub(super) fn end_list(&mut self) -> Result<(), SenderGone> {
         let walk = &mut self.walk;
-        let news = if walk.io_error == walk.told_io_error {
-            0
-        } else {
-            walk.io_error
-        };
+        let news = if walk.io_error == walk.told_io_error { 0 } else { walk.io_error };
         walk.told_io_error = walk.io_error;
         let told = if self.rules.ignore_errors { 0 } else { news };
         self.encoder.end_list(&mut walk.bytes, told);
@@ -122,41 +113,20 @@ impl Scan<'_> {
         let list = std::mem::replace(&mut walk.list, next);
         let bytes = std::mem::take(&mut walk.bytes);
         let dir = walk.list_dir.take();
-        let io_error = if self.encoder.carries_io_error() {
-            0
-        } else {
-            told
-        };
-        self.desk.offer(Scanned::Part(ListPart {
-            dir,
-            bytes,
-            list: Some(list),
-            io_error,
-        }))
+        let io_error = if self.encoder.carries_io_error() { 0 } else { told };
+        self.desk.offer(Scanned::Part(ListPart { dir, bytes, list: Some(list), io_error }))
     }
 
     pub(super) fn problem(&mut self, error: &tree::Error) {
-        let gravity = if error.is_not_found() {
-            Gravity::Vanished
-        } else {
-            Gravity::Error
-        };
+        let gravity = if error.is_not_found() { Gravity::Vanished } else { Gravity::Error };
         self.note(gravity);
-        let problem = Problem {
-            path: error.path().to_owned(),
-            text: error.to_string(),
-            gravity,
-        };
+        let problem = Problem { path: error.path().to_owned(), text: error.to_string(), gravity };
         (self.monitor)(Event::Problem(problem));
     }
 
     pub(super) fn report(&mut self, dir: &Dir, name: &[u8], text: String, gravity: Gravity) {
         self.note(gravity);
-        (self.monitor)(Event::Problem(Problem {
-            path: dir.path_of(name),
-            text,
-            gravity,
-        }));
+        (self.monitor)(Event::Problem(Problem { path: dir.path_of(name), text, gravity }));
     }
 
     pub(super) fn note(&mut self, gravity: Gravity) {

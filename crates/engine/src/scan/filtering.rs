@@ -54,12 +54,7 @@ impl Scan<'_> {
     }
 
     pub(super) fn keep_wanted(&mut self, listing: &mut Listing, parent: &[u8]) {
-        let Self {
-            filter,
-            walk,
-            rules,
-            ..
-        } = self;
+        let Self { filter, walk, rules, .. } = self;
         if !self.filters && rules.recurse {
             return;
         }

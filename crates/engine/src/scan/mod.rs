@@ -135,8 +135,7 @@ impl Scan<'_> {
             self.end_list()?;
         }
         self.progress.scan_done.store(true, Relaxed);
-        self.desk
-            .offer(Scanned::Finished(Box::new(self.walk.totals)))
+        self.desk.offer(Scanned::Finished(Box::new(self.walk.totals)))
     }
 
     /// Lists the sources themselves; for those that end in a slash `.` and what is in it.
@@ -220,10 +219,7 @@ impl Scan<'_> {
         listing.sort_by(|a, b| {
             compare_siblings(a.name, a.kind == Kind::Dir, b.name, b.kind == Kind::Dir)
         });
-        let digests = self
-            .rules
-            .checksum
-            .map(|kind| Digests::of(kind, listing, dirs));
+        let digests = self.rules.checksum.map(|kind| Digests::of(kind, listing, dirs));
         let mut found: Vec<Pending> = Vec::new();
         let mut entered = None;
         for (listed, index) in listing.iter().zip(0..) {
@@ -298,11 +294,7 @@ impl Scan<'_> {
     }
 
     fn place_of(&self, root: u16, stat: &Stat, attributes: Attributes, is_top: bool) -> Place {
-        let home = self
-            .sources
-            .given()
-            .iter()
-            .find(|source| source.root == root);
+        let home = self.sources.given().iter().find(|source| source.root == root);
         let elsewhere = home.is_some_and(|source| source.stat.dev != stat.dev);
         let scan = !(self.rules.one_file_system && elsewhere);
         let named = is_top && home.is_some_and(|source| source.name != b".");
@@ -311,13 +303,7 @@ impl Scan<'_> {
             (true, true) => DirMark::Top,
             (true, false) => DirMark::Content,
         };
-        Place {
-            root,
-            stat: *stat,
-            scan,
-            mark,
-            attributes,
-        }
+        Place { root, stat: *stat, scan, mark, attributes }
     }
 
     /// Keeps a directory for later; one that repeats the name before it is merged into that one.
@@ -329,12 +315,7 @@ impl Scan<'_> {
             Some(last) if last.path == self.walk.path => last.places.push(place),
             _ => {
                 let path = self.walk.path.as_slice().to_vec();
-                found.push(Pending {
-                    path,
-                    places: vec![place],
-                    number,
-                    depth,
-                });
+                found.push(Pending { path, places: vec![place], number, depth });
             }
         }
     }

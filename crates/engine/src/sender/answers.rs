@@ -29,12 +29,7 @@ const SLOW_READ: Duration = Duration::from_millis(1);
 impl<W: Write> Sender<'_, W> {
     pub(super) fn item(&mut self, asked: ItemRequest) -> Result<()> {
         let ndx = asked.request.ndx;
-        let list = self
-            .state
-            .lists
-            .find(ndx)
-            .map(Arc::clone)
-            .ok_or_else(|| unknown(ndx))?;
+        let list = self.state.lists.find(ndx).map(Arc::clone).ok_or_else(|| unknown(ndx))?;
         self.state.ndx_reached = self.state.ndx_reached.max(list.ndx_end());
         self.passed(&list, ndx);
         self.dispatch(asked, &list)?;
@@ -97,13 +92,7 @@ impl<W: Write> Sender<'_, W> {
         check_wanted(wanted, names)?;
         let dir = self.state.dirs.open(self.roots, place.root, place.dir).ok();
         self.state.record.clear();
-        put_values(
-            &mut self.state.record,
-            dir.as_deref(),
-            place.name,
-            names,
-            wanted,
-        );
+        put_values(&mut self.state.record, dir.as_deref(), place.name, names, wanted);
         Ok(self.out.data(&self.state.record)?)
     }
 
@@ -112,19 +101,11 @@ impl<W: Write> Sender<'_, W> {
         if flags & iflags::IS_NEW != 0 {
             self.state.summary.created.add(place.kind);
         }
-        let leader = request
-            .xname
-            .as_deref()
-            .filter(|_| request.iflags & iflags::LOCAL_CHANGE != 0);
+        let leader =
+            request.xname.as_deref().filter(|_| request.iflags & iflags::LOCAL_CHANGE != 0);
         let (kind, size) = (place.kind, place.size);
         let name = if path.is_empty() { b"." } else { path };
-        (self.monitor)(Event::Item(Item {
-            name,
-            iflags: flags,
-            kind,
-            leader,
-            size,
-        }));
+        (self.monitor)(Event::Item(Item { name, iflags: flags, kind, leader, size }));
     }
 
     /// Sends the content of one file.
@@ -153,9 +134,7 @@ impl<W: Write> Sender<'_, W> {
         basis.head.put(&mut self.state.record);
         self.out.data(&self.state.record)?;
         let kind = asked.request.basis_type;
-        let sent = self
-            .content
-            .send(&mut self.out, &path, ready, basis, kind, self.progress)?;
+        let sent = self.content.send(&mut self.out, &path, ready, basis, kind, self.progress)?;
         self.count(&sent, place);
         self.tell(&asked.request, place, &path);
         Ok(())
@@ -168,9 +147,7 @@ impl<W: Write> Sender<'_, W> {
         summary.literal_bytes += sent.literal_bytes;
         summary.matched_bytes += sent.matched_bytes;
         self.progress.sent_files.fetch_add(1, Relaxed);
-        self.progress
-            .sent_bytes
-            .store(self.out.bytes_written(), Relaxed);
+        self.progress.sent_bytes.store(self.out.bytes_written(), Relaxed);
         if let Some(text) = &sent.damage {
             self.problem(place, text.clone(), Gravity::Error);
         }
@@ -194,12 +171,7 @@ impl<W: Write> Sender<'_, W> {
                 return;
             }
             self.state.considered += 1;
-            if let Incoming::Item(ItemRequest {
-                request,
-                basis: Some(basis),
-                ..
-            }) = incoming
-            {
+            if let Incoming::Item(ItemRequest { request, basis: Some(basis), .. }) = incoming {
                 self.plan(request.ndx, basis, waiting.len());
             }
         }
@@ -228,22 +200,14 @@ impl<W: Write> Sender<'_, W> {
     }
 
     fn cannot_send(&mut self, ndx: i32, error: &tree::Error) -> Result<()> {
-        let gravity = if error.is_not_found() {
-            Gravity::Vanished
-        } else {
-            Gravity::Error
-        };
+        let gravity = if error.is_not_found() { Gravity::Vanished } else { Gravity::Error };
         let text = match gravity {
             Gravity::Vanished => "file has vanished".to_owned(),
             Gravity::Warning | Gravity::Error => error.to_string(),
         };
         self.note(gravity);
         let path = error.path().to_owned();
-        (self.monitor)(Event::Problem(Problem {
-            path,
-            text,
-            gravity,
-        }));
+        (self.monitor)(Event::Problem(Problem { path, text, gravity }));
         self.no_send(ndx)
     }
 
@@ -257,21 +221,13 @@ impl<W: Write> Sender<'_, W> {
 
     fn warn(&self, place: &Place<'_>, text: String) {
         let path = self.roots[usize::from(place.root)].path_of(&place.path());
-        (self.monitor)(Event::Problem(Problem {
-            path,
-            text,
-            gravity: Gravity::Warning,
-        }));
+        (self.monitor)(Event::Problem(Problem { path, text, gravity: Gravity::Warning }));
     }
 
     fn problem(&mut self, place: &Place<'_>, text: String, gravity: Gravity) {
         self.note(gravity);
         let path = self.roots[usize::from(place.root)].path_of(&place.path());
-        (self.monitor)(Event::Problem(Problem {
-            path,
-            text,
-            gravity,
-        }));
+        (self.monitor)(Event::Problem(Problem { path, text, gravity }));
     }
 
     fn note(&mut self, gravity: Gravity) {
@@ -286,11 +242,5 @@ impl<W: Write> Sender<'_, W> {
 
 /// The directory that a list is the content of, as far as a report needs it.
 fn directory_of(list: &SentList) -> Place<'_> {
-    Place {
-        root: list.root(),
-        dir: list.dir_path(),
-        name: b".",
-        kind: Kind::Dir,
-        size: 0,
-    }
+    Place { root: list.root(), dir: list.dir_path(), name: b".", kind: Kind::Dir, size: 0 }
 }

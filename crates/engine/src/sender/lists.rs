@@ -59,8 +59,7 @@ impl<W: Write> Sender<'_, W> {
         self.out.data(&part.bytes)?;
         state.summary.list_bytes += part.bytes.len() as u64;
         if part.io_error != 0 {
-            self.out
-                .message(tag::IO_ERROR, &part.io_error.to_le_bytes())?;
+            self.out.message(tag::IO_ERROR, &part.io_error.to_le_bytes())?;
         }
         state.in_list = part.list.is_none();
         if let Some(list) = part.list {
@@ -92,9 +91,7 @@ impl<W: Write> Sender<'_, W> {
             return;
         }
         self.state.ndx_passed = ndx_end;
-        self.progress
-            .passed_bytes
-            .fetch_add(list.bytes_in(from..ndx_end), Relaxed);
+        self.progress.passed_bytes.fetch_add(list.bytes_in(from..ndx_end), Relaxed);
         let files = u64::try_from(ndx_end - from).unwrap_or(0);
         self.progress.passed_files.fetch_add(files, Relaxed);
     }

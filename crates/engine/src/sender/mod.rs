@@ -104,16 +104,7 @@ impl<'a, W: Write> Sender<'a, W> {
             io_error: 0,
             summary: Summary::default(),
         };
-        Self {
-            out,
-            rules,
-            content,
-            roots,
-            desk,
-            monitor,
-            progress,
-            state,
-        }
+        Self { out, rules, content, roots, desk, monitor, progress, state }
     }
 
     /// Sends the lists, answers every request, and says goodbye.
@@ -158,10 +149,7 @@ impl<'a, W: Write> Sender<'a, W> {
         if self.rules.protocol >= 31 && !far_side_is_gone {
             // The connection ends in any case; a failure to say why changes nothing.
             let code = error.exit_code().to_le_bytes();
-            let _ = self
-                .out
-                .message(tag::ERROR_EXIT, &code)
-                .and_then(|()| self.out.flush());
+            let _ = self.out.message(tag::ERROR_EXIT, &code).and_then(|()| self.out.flush());
         }
     }
 
@@ -171,9 +159,7 @@ impl<'a, W: Write> Sender<'a, W> {
             return Ok(step);
         }
         self.out.flush()?;
-        self.progress
-            .sent_bytes
-            .store(self.out.bytes_written(), Relaxed);
+        self.progress.sent_bytes.store(self.out.bytes_written(), Relaxed);
         Ok(self.desk.next(self.wish(), self.rules.keep_alive))
     }
 
@@ -241,21 +227,14 @@ impl<'a, W: Write> Sender<'a, W> {
     fn deletion_stats(&mut self, [regular, dirs, links, devices, specials]: [u32; 5]) {
         let [regular, dirs, links, devices, specials] =
             [regular, dirs, links, devices, specials].map(u64::from);
-        let counts = Counts {
-            regular,
-            dirs,
-            links,
-            devices,
-            specials,
-        };
+        let counts = Counts { regular, dirs, links, devices, specials };
         self.state.summary.deleted = Some(counts);
     }
 
     /// Ends the session (docs/protocol/transfer.md, "Goodbye").
     fn leave(&mut self, mut waiting: VecDeque<Incoming>) -> Result<()> {
         if self.state.io_error != 0 && self.rules.protocol >= 30 {
-            self.out
-                .message(tag::IO_ERROR, &self.state.io_error.to_le_bytes())?;
+            self.out.message(tag::IO_ERROR, &self.state.io_error.to_le_bytes())?;
         }
         self.put_ndx(NDX_DONE)?;
         self.await_done(&mut waiting)?;

@@ -22,27 +22,15 @@ impl Tree {
     }
 
     pub(crate) fn is_dir(&self, path: &str) -> bool {
-        path.is_empty()
-            || self
-                .files
-                .keys()
-                .any(|file| file.starts_with(&format!("{path}/")))
+        path.is_empty() || self.files.keys().any(|file| file.starts_with(&format!("{path}/")))
     }
 
     /// The names in a directory.
     pub(crate) fn names(&self, dir: &str) -> Vec<String> {
-        let prefix = if dir.is_empty() {
-            String::new()
-        } else {
-            format!("{dir}/")
-        };
-        let below = self
-            .files
-            .keys()
-            .filter_map(|file| file.strip_prefix(&prefix));
-        let mut names: Vec<_> = below
-            .map(|rest| rest.split('/').next().unwrap().to_owned())
-            .collect();
+        let prefix = if dir.is_empty() { String::new() } else { format!("{dir}/") };
+        let below = self.files.keys().filter_map(|file| file.strip_prefix(&prefix));
+        let mut names: Vec<_> =
+            below.map(|rest| rest.split('/').next().unwrap().to_owned()).collect();
         names.dedup();
         names
     }
@@ -50,20 +38,13 @@ impl Tree {
     /// Reads a file by its absolute path below `/w`, or by its path from there.
     pub(crate) fn read(&self, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let path = String::from_utf8(path.to_vec()).unwrap();
-        let path = path
-            .strip_prefix("/w/")
-            .unwrap_or(&path)
-            .replace("/./", "/");
+        let path = path.strip_prefix("/w/").unwrap_or(&path).replace("/./", "/");
         Ok(self.files.get(&path).cloned())
     }
 }
 
 pub(crate) fn join(dir: &str, name: &str) -> String {
-    if dir.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{dir}/{name}")
-    }
+    if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
 }
 
 /// The options of a recorded case that matter to filters.
@@ -83,18 +64,11 @@ pub(crate) fn options(words: &[String], tree: &Tree) -> Result<Options, Error> {
     let has = |word: &str| words.iter().any(|other| other == word);
     let delete_excluded = has("--delete-excluded");
     let settings = Settings {
-        line_ends: if has("-0") {
-            LineEnds::Nul
-        } else {
-            LineEnds::Newline
-        },
+        line_ends: if has("-0") { LineEnds::Nul } else { LineEnds::Newline },
         cvs_ignore: CvsIgnore::default(),
         delete_excluded,
     };
-    let mut options = Options {
-        rules: RuleList::new(settings),
-        ..Options::default()
-    };
+    let mut options = Options { rules: RuleList::new(settings), ..Options::default() };
     let rules = &mut options.rules;
     let mut closing = Closing::default();
     let mut words = words.iter();

@@ -132,11 +132,7 @@ fn files_that_merge_each_other_end_at_depth_32() {
         move |path: &[u8]| {
             let number: u32 = std::str::from_utf8(&path[1..]).unwrap().parse().unwrap();
             let next = format!(". m{}\n", number + 1);
-            Ok(Some(if number == last {
-                b"- a\n".to_vec()
-            } else {
-                next.into_bytes()
-            }))
+            Ok(Some(if number == last { b"- a\n".to_vec() } else { next.into_bytes() }))
         }
     };
     rules.add_filter(b". m0", &mut chain(31)).unwrap();
@@ -160,14 +156,9 @@ fn an_error_of_the_reader_is_passed_on_with_the_path() {
     let rules = add(": .rf").unwrap();
     let mut filter = ActiveFilter::new(&rules, Side::Sender, b"/w/");
     let error = filter
-        .enter_dir(b"a/b", &mut |_| {
-            Err(io::Error::from(io::ErrorKind::PermissionDenied))
-        })
+        .enter_dir(b"a/b", &mut |_| Err(io::Error::from(io::ErrorKind::PermissionDenied)))
         .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cannot read the filter file \"/w/a/b/.rf\": permission denied"
-    );
+    assert_eq!(error.to_string(), "cannot read the filter file \"/w/a/b/.rf\": permission denied");
 }
 
 #[test]

@@ -65,9 +65,7 @@ fn pattern(choices: &mut Choices) -> String {
 }
 
 fn rule(choices: &mut Choices) -> String {
-    let names = [
-        "-", "-", "-", "+", "+", "H", "S", "P", "-!", "-s", "-r", "-p", "+!", "-/", "-x",
-    ];
+    let names = ["-", "-", "-", "+", "+", "H", "S", "P", "-!", "-s", "-r", "-p", "+!", "-/", "-x"];
     format!("{} {}", choices.of(&names), pattern(choices))
 }
 
@@ -88,9 +86,9 @@ fn random_options(choices: &mut Choices) -> Vec<String> {
         let text = match choices.below(10) {
             0 => format!("--exclude={}", pattern(choices)),
             1 => format!("--include={}", pattern(choices)),
-            2 => choices
-                .of(&["-f:_.rf", "-f:n_.rf", "-f:e_.rf", "-f:-_.rf", "-f:s_.rf"])
-                .to_owned(),
+            2 => {
+                choices.of(&["-f:_.rf", "-f:n_.rf", "-f:e_.rf", "-f:-_.rf", "-f:s_.rf"]).to_owned()
+            }
             3 => choices.of(&["-C", "-F", "-f-C", "-f:C", "-m"]).to_owned(),
             _ => format!("-f{}", rule(choices)),
         };
@@ -147,11 +145,7 @@ fn ask_stock(root: &Path, words: &[String]) -> Result<Vec<String>, i32> {
     match output.status.code() {
         Some(0) => {
             let listed = String::from_utf8(output.stdout).unwrap();
-            Ok(listed
-                .lines()
-                .filter(|name| *name != "./")
-                .map(str::to_owned)
-                .collect())
+            Ok(listed.lines().filter(|name| *name != "./").map(str::to_owned).collect())
         }
         code => Err(code.unwrap()),
     }
@@ -163,28 +157,19 @@ fn random_rule_lists_choose_what_a_stock_rsync_chooses() {
     let mut left_something_out = 0;
     for round in 0..20 {
         let tree = random_tree(&mut choices);
-        let everything = sent(&tree, &options(&[], &tree).unwrap(), "s/")
-            .unwrap()
-            .len();
+        let everything = sent(&tree, &options(&[], &tree).unwrap(), "s/").unwrap().len();
         let disk = tempdir(&tree);
         for _ in 0..10 {
             let words = random_options(&mut choices);
             let stock = sorted(ask_stock(disk.path(), &words));
             let ours = options(&words, &tree).and_then(|options| sent(&tree, &options, "s/"));
             let ours = sorted(ours.map_err(|error| error.exit_code()));
-            let rules: Vec<_> = tree
-                .files
-                .iter()
-                .filter(|(_, text)| !text.is_empty())
-                .collect();
+            let rules: Vec<_> = tree.files.iter().filter(|(_, text)| !text.is_empty()).collect();
             assert_eq!(ours, stock, "round {round}: {words:?} with {rules:?}");
             left_something_out += usize::from(ours.is_ok_and(|names| names.len() < everything));
         }
     }
-    assert!(
-        left_something_out > 80,
-        "only {left_something_out} of 200 lists matter"
-    );
+    assert!(left_something_out > 80, "only {left_something_out} of 200 lists matter");
 }
 
 fn sorted(outcome: Result<Vec<String>, i32>) -> Result<Vec<String>, i32> {

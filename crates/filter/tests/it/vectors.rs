@@ -7,10 +7,7 @@ use crate::fixture::{Tree, options};
 use crate::walk::{mirror, sent};
 
 fn vectors() -> Value {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../tests/vectors/filters.json"
-    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/filters.json");
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
@@ -21,12 +18,7 @@ fn cases(kind: &str, expected: usize) -> Vec<Value> {
 }
 
 fn strings(value: &Value) -> Vec<String> {
-    value
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|word| word.as_str().unwrap().to_owned())
-        .collect()
+    value.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
 }
 
 fn add_files(tree: &mut Tree, dir: &str, names: &Value, contents: &Value) {
@@ -42,17 +34,11 @@ fn add_files(tree: &mut Tree, dir: &str, names: &Value, contents: &Value) {
 fn single_patterns_match_as_recorded() {
     for case in cases("match", 232) {
         let mut rules = RuleList::new(Settings::default());
-        rules
-            .add_filter(case["rule"].as_str().unwrap().as_bytes(), &mut |_| Ok(None))
-            .unwrap();
+        rules.add_filter(case["rule"].as_str().unwrap().as_bytes(), &mut |_| Ok(None)).unwrap();
         let filter = ActiveFilter::new(&rules, Side::Sender, b"/w/s");
         let path = case["path"].as_str().unwrap();
         let verdict = filter.check(path.as_bytes(), case["is_dir"].as_bool().unwrap());
-        assert_eq!(
-            verdict == Verdict::Exclude,
-            case["excluded"].as_bool().unwrap(),
-            "{case}"
-        );
+        assert_eq!(verdict == Verdict::Exclude, case["excluded"].as_bool().unwrap(), "{case}");
     }
 }
 

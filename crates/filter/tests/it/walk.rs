@@ -13,11 +13,7 @@ pub(crate) fn sent(tree: &Tree, options: &Options, source: &str) -> Result<Vec<S
     let mut walk = Walk {
         tree,
         base: base.clone(),
-        filter: ActiveFilter::new(
-            &options.rules,
-            Side::Sender,
-            format!("/w/{base}").as_bytes(),
-        ),
+        filter: ActiveFilter::new(&options.rules, Side::Sender, format!("/w/{base}").as_bytes()),
         listed: &mut listed,
     };
     if let Some(list) = &options.files_from {
@@ -44,10 +40,7 @@ fn split_source(source: &str, relative: bool) -> (String, String) {
         _ if source.ends_with('/') => (source, ""),
         _ => source.rsplit_once('/').unwrap_or(("", source)),
     };
-    (
-        base.trim_end_matches('/').to_owned(),
-        arg.trim_end_matches('/').to_owned(),
-    )
+    (base.trim_end_matches('/').to_owned(), arg.trim_end_matches('/').to_owned())
 }
 
 struct Walk<'a> {
@@ -75,8 +68,7 @@ impl Walk<'_> {
     }
 
     fn directory(&mut self, dir: &str) -> Result<(), Error> {
-        self.filter
-            .enter_dir(dir.as_bytes(), &mut |path| self.tree.read(path))?;
+        self.filter.enter_dir(dir.as_bytes(), &mut |path| self.tree.read(path))?;
         for name in self.tree.names(join(&self.base, dir).trim_end_matches('/')) {
             let path = join(dir, &name);
             let is_dir = self.tree.is_dir(&join(&self.base, &path));
@@ -93,8 +85,7 @@ impl Walk<'_> {
     }
 
     fn list(&mut self, path: &str, is_dir: bool) {
-        self.listed
-            .insert(format!("{path}{}", if is_dir { "/" } else { "" }));
+        self.listed.insert(format!("{path}{}", if is_dir { "/" } else { "" }));
     }
 }
 
@@ -102,14 +93,10 @@ impl Walk<'_> {
 fn prune(listed: &mut BTreeSet<String>, options: &Options) {
     let receiver = ActiveFilter::new(&options.rules, Side::Receiver, b"/w/d");
     let leads_somewhere = |dir: &str| {
-        listed
-            .iter()
-            .any(|name| name.starts_with(dir) && !name.ends_with('/'))
+        listed.iter().any(|name| name.starts_with(dir) && !name.ends_with('/'))
             || receiver.check(dir.trim_end_matches('/').as_bytes(), true) == Verdict::Exclude
     };
-    let kept = listed
-        .iter()
-        .filter(|name| !name.ends_with('/') || leads_somewhere(name));
+    let kept = listed.iter().filter(|name| !name.ends_with('/') || leads_somewhere(name));
     *listed = kept.cloned().collect();
 }
 
@@ -132,10 +119,7 @@ pub(crate) fn mirror(tree: &mut Tree, options: &Options) -> Result<Vec<String>, 
     let mut left: BTreeSet<String> = empty_dirs.into_iter().collect();
     for file in tree.files.keys().filter_map(|file| file.strip_prefix("d/")) {
         left.insert(file.to_owned());
-        left.extend(
-            file.match_indices('/')
-                .map(|(slash, _)| file[..=slash].to_owned()),
-        );
+        left.extend(file.match_indices('/').map(|(slash, _)| file[..=slash].to_owned()));
     }
     Ok(left.into_iter().collect())
 }
@@ -145,12 +129,7 @@ fn delete(tree: &mut Tree, options: &Options, listed: &BTreeSet<String>) -> Resu
         return Ok(());
     }
     let filter = ActiveFilter::new(&options.rules, Side::Receiver, b"/w/d");
-    let mut deletion = Deletion {
-        tree,
-        filter,
-        listed,
-        backup: options.backup,
-    };
+    let mut deletion = Deletion { tree, filter, listed, backup: options.backup };
     deletion.directory("", false)
 }
 
@@ -163,8 +142,7 @@ struct Deletion<'a> {
 
 impl Deletion<'_> {
     fn directory(&mut self, dir: &str, doomed: bool) -> Result<(), Error> {
-        self.filter
-            .enter_dir(dir.as_bytes(), &mut |path| self.tree.read(path))?;
+        self.filter.enter_dir(dir.as_bytes(), &mut |path| self.tree.read(path))?;
         for name in self.tree.names(join("d", dir).trim_end_matches('/')) {
             let path = join(dir, &name);
             let is_dir = self.tree.is_dir(&join("d", &path));
@@ -175,15 +153,9 @@ impl Deletion<'_> {
     }
 
     fn entry(&mut self, path: &str, is_dir: bool, doomed: bool) -> Result<(), Error> {
-        let wanted = self
-            .listed
-            .contains(&format!("{path}{}", if is_dir { "/" } else { "" }));
+        let wanted = self.listed.contains(&format!("{path}{}", if is_dir { "/" } else { "" }));
         if wanted {
-            return if is_dir {
-                self.directory(path, false)
-            } else {
-                Ok(())
-            };
+            return if is_dir { self.directory(path, false) } else { Ok(()) };
         }
         let verdict = if doomed {
             self.filter.check_in_doomed_dir(path.as_bytes(), is_dir)

@@ -7,39 +7,24 @@ const BUILT_IN_CVS: &str = "RCS SCCS CVS CVS.adm RCSLOG cvslog.* tags TAGS .make
     *.so *.exe *.Z *.elc *.ln core .svn/ .git/ .hg/ .bzr/";
 
 fn list(delete_excluded: bool, rules: &[&str]) -> RuleList {
-    let cvs_ignore = CvsIgnore {
-        home_file: Vec::new(),
-        variable: b"e1 e2".to_vec(),
-    };
-    let mut list = RuleList::new(Settings {
-        cvs_ignore,
-        delete_excluded,
-        ..Settings::default()
-    });
+    let cvs_ignore = CvsIgnore { home_file: Vec::new(), variable: b"e1 e2".to_vec() };
+    let mut list = RuleList::new(Settings { cvs_ignore, delete_excluded, ..Settings::default() });
     let merged = b"- a\n:n .q\n+ b/\n- /c\n";
     for rule in rules {
-        list.add_filter(rule.as_bytes(), &mut |_| Ok(Some(merged.to_vec())))
-            .unwrap();
+        list.add_filter(rule.as_bytes(), &mut |_| Ok(Some(merged.to_vec()))).unwrap();
     }
     list
 }
 
 fn texts(list: &RuleList, protocol: u32) -> Vec<String> {
     let texts = list.wire_rules(protocol).unwrap();
-    texts
-        .into_iter()
-        .map(|text| String::from_utf8(text).unwrap())
-        .collect()
+    texts.into_iter().map(|text| String::from_utf8(text).unwrap()).collect()
 }
 
 /// The built-in CVS list with a prefix, and the words of `$CVSIGNORE` with another.
 fn cvs(built_in: &str, own: &str) -> Vec<String> {
-    let built_in = BUILT_IN_CVS
-        .split_whitespace()
-        .map(|word| format!("{built_in} {word}"));
-    built_in
-        .chain([format!("{own} e1"), format!("{own} e2")])
-        .collect()
+    let built_in = BUILT_IN_CVS.split_whitespace().map(|word| format!("{built_in} {word}"));
+    built_in.chain([format!("{own} e1"), format!("{own} e2")]).collect()
 }
 
 #[test]
@@ -63,10 +48,7 @@ fn prefixes_are_brought_into_the_one_order() {
         ),
         (&["- foo//", "- /", "- //"], &["- foo//", "- /", "- //"]),
         (&[": .rf", ": .rf", ":e .rf"], &[": .rf", "- .rf"]),
-        (
-            &["- a", "-_b ", "exclude,r c d"],
-            &["- a", "- b ", "-r c d"],
-        ),
+        (&["- a", "-_b ", "exclude,r c d"], &["- a", "- b ", "-r c d"]),
         (&["- d", "!", "- k"], &["- k"]),
     ];
     for (rules, expected) in cases {
@@ -94,24 +76,15 @@ fn cvs_rules_are_expanded_in_place() {
 
 #[test]
 fn implied_rules_follow_in_stock_order() {
-    let closing = Closing {
-        backup_suffix: Some(b"~"),
-        partial_dir: Some(b".pp"),
-        cvs_exclude: true,
-    };
+    let closing =
+        Closing { backup_suffix: Some(b"~"), partial_dir: Some(b".pp"), cvs_exclude: true };
     for (protocol, partial, built_in) in [(29, "- .pp/", "-"), (31, "-p .pp/", "-p")] {
         let mut list = list(false, &[]);
         list.add_rsync_filter().unwrap();
         list.add_rsync_filter().unwrap();
         list.add_exclude(b"x").unwrap();
         list.close(&closing).unwrap();
-        let head = [
-            ": /.rsync-filter",
-            "- .rsync-filter",
-            "- x",
-            "-r *~",
-            partial,
-        ];
+        let head = [": /.rsync-filter", "- .rsync-filter", "- x", "-r *~", partial];
         let mut expected: Vec<_> = head.map(str::to_owned).into();
         expected.push(":C .cvsignore".to_owned());
         expected.extend(cvs(built_in, "-"));
@@ -122,25 +95,15 @@ fn implied_rules_follow_in_stock_order() {
 #[test]
 fn an_absolute_partial_dir_adds_nothing() {
     let mut list = list(false, &[]);
-    list.close(&Closing {
-        partial_dir: Some(b"/a"),
-        ..Closing::default()
-    })
-    .unwrap();
+    list.close(&Closing { partial_dir: Some(b"/a"), ..Closing::default() }).unwrap();
     assert!(list.is_empty());
 }
 
 #[test]
 fn delete_excluded_keeps_rules_without_a_side_at_home() {
-    let rules = [
-        "- a", "P b", ": .x", ":- .y", ":C", "-sr c", "-C", ":s .z", ":r .w", "S e",
-    ];
+    let rules = ["- a", "P b", ": .x", ":- .y", ":C", "-sr c", "-C", ":s .z", ":r .w", "S e"];
     let mut list = list(true, &rules);
-    list.close(&Closing {
-        backup_suffix: Some(b"~"),
-        ..Closing::default()
-    })
-    .unwrap();
+    list.close(&Closing { backup_suffix: Some(b"~"), ..Closing::default() }).unwrap();
     assert_eq!(texts(&list, 31), ["-r b", ": .x", "-sr c", ":r .w"]);
 }
 

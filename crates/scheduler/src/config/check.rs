@@ -50,9 +50,7 @@ pub(super) fn host(host: &Text, problems: &mut Problems<'_>) {
 
 /// Tells whether the text is an address like `fe80::1%eth0`.
 fn is_ipv6(text: &str) -> bool {
-    text.split('%')
-        .next()
-        .is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
+    text.split('%').next().is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
 }
 
 /// Checks a login or account name.

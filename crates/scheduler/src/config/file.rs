@@ -133,11 +133,8 @@ impl File {
 
 impl TargetKeys {
     fn refuse_later(&self, problems: &mut Problems<'_>) {
-        let later = [
-            ("wake", &self.wake),
-            ("power_off", &self.power_off),
-            ("bandwidth", &self.bandwidth),
-        ];
+        let later =
+            [("wake", &self.wake), ("power_off", &self.power_off), ("bandwidth", &self.bandwidth)];
         refuse_later(problems, later);
     }
 }

@@ -70,9 +70,7 @@ impl Job {
 
 /// Returns the rules that leave out what a NAS makes for itself.
 pub fn default_excludes() -> impl Iterator<Item = FilterOption> {
-    DEFAULT_EXCLUDES
-        .into_iter()
-        .map(|pattern| FilterOption::Exclude(pattern.into()))
+    DEFAULT_EXCLUDES.into_iter().map(|pattern| FilterOption::Exclude(pattern.into()))
 }
 
 impl JobKeys {
@@ -106,13 +104,9 @@ impl JobKeys {
         options.filters = self.rules();
         options.compress = compress_wish(self.compress.unwrap_or(CompressKey::None));
         options.skip_compress = self.skip_compress.as_ref().map(bytes);
-        options.block_size = self
-            .block_size
-            .as_ref()
-            .and_then(|value| check_block_size(value, problems));
-        if self
-            .compress
-            .is_none_or(|compress| compress == CompressKey::None)
+        options.block_size =
+            self.block_size.as_ref().and_then(|value| check_block_size(value, problems));
+        if self.compress.is_none_or(|compress| compress == CompressKey::None)
             && let Some(list) = &self.skip_compress
         {
             let message = "the key `skip_compress` does nothing without `compress`";
@@ -123,17 +117,8 @@ impl JobKeys {
     }
 
     fn rules(&self) -> Vec<FilterOption> {
-        let rules = self
-            .filter
-            .iter()
-            .map(|rule| FilterOption::Filter(bytes(rule)));
-        rules
-            .chain(
-                self.exclude
-                    .iter()
-                    .map(|rule| FilterOption::Exclude(bytes(rule))),
-            )
-            .collect()
+        let rules = self.filter.iter().map(|rule| FilterOption::Filter(bytes(rule)));
+        rules.chain(self.exclude.iter().map(|rule| FilterOption::Exclude(bytes(rule)))).collect()
     }
 
     /// Obeys the words of the key `options`.
@@ -156,26 +141,16 @@ impl JobKeys {
         }
         if options.deletes() && !self.delete {
             let span = self.options.first().map_or(0..0, Spanned::span);
-            problems.add_key(
-                "options",
-                span,
-                "these options delete; say `delete = true` as well",
-            );
+            problems.add_key("options", span, "these options delete; say `delete = true` as well");
         }
     }
 }
 
 /// Returns why a word for the far side alone (`-M`) must not go there.
 fn hidden_refusal(word: &[u8], options: &Options) -> Option<String> {
-    let remote = options
-        .remote_options
-        .iter()
-        .find(|remote| word.ends_with(remote))?;
+    let remote = options.remote_options.iter().find(|remote| word.ends_with(remote))?;
     if remote.starts_with(b"--del") {
-        return Some(format!(
-            "{}: the job's key `delete` says it",
-            printable(remote)
-        ));
+        return Some(format!("{}: the job's key `delete` says it", printable(remote)));
     }
     refused_in_config(remote)
 }
@@ -192,10 +167,7 @@ fn check_target(target: &Text, targets: &[Target], problems: &mut Problems<'_>) 
         None => format!("there are {}", names().collect::<Vec<_>>().join(", ")),
     };
     let name = printable(name.as_bytes());
-    problems.add(
-        target.span(),
-        format!("no target is called \"{name}\": {hint}"),
-    );
+    problems.add(target.span(), format!("no target is called \"{name}\": {hint}"));
 }
 
 fn check_sources(sources: &Spanned<Vec<Text>>, problems: &mut Problems<'_>) {
@@ -254,10 +226,7 @@ fn check_block_size(value: &Spanned<Value>, problems: &mut Problems<'_>) -> Opti
     let fitting = bytes.and_then(|bytes| u32::try_from(bytes).ok());
     let fitting = fitting.filter(|bytes| (1..=BLOCK_LEN).contains(bytes));
     if fitting.is_none() {
-        problems.add(
-            value.span(),
-            "a block size is like 4096 or \"16K\", at most \"128K\"",
-        );
+        problems.add(value.span(), "a block size is like 4096 or \"16K\", at most \"128K\"");
     }
     fitting
 }
@@ -267,8 +236,5 @@ fn bytes(text: &Text) -> Vec<u8> {
 }
 
 fn paths(sources: Vec<Text>) -> Vec<PathBuf> {
-    sources
-        .into_iter()
-        .map(|source| PathBuf::from(source.into_inner()))
-        .collect()
+    sources.into_iter().map(|source| PathBuf::from(source.into_inner())).collect()
 }

@@ -32,9 +32,7 @@ impl Problem {
             file: source.file.to_path_buf(),
             line: text[..start].matches('\n').count() + 1,
             column: text[line_start..start].chars().count() + 1,
-            text: text[line_start..line_end]
-                .trim_end()
-                .replace(char::is_control, " "),
+            text: text[line_start..line_end].trim_end().replace(char::is_control, " "),
             width: text[start..marked_end].chars().count().max(1),
         }
     }
@@ -42,13 +40,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Problem {
-            message,
-            line,
-            column,
-            text,
-            ..
-        } = self;
+        let Problem { message, line, column, text, .. } = self;
         let number = line.to_string();
         let gutter = " ".repeat(number.len());
         let indent = " ".repeat(column - 1);
@@ -76,15 +68,11 @@ pub(crate) struct Problems<'a> {
 
 impl<'a> Problems<'a> {
     pub(crate) fn new(source: Source<'a>) -> Problems<'a> {
-        Problems {
-            source,
-            found: Vec::new(),
-        }
+        Problems { source, found: Vec::new() }
     }
 
     pub(crate) fn add(&mut self, span: Range<usize>, message: impl Into<String>) {
-        self.found
-            .push(Problem::at(&self.source, span, message.into()));
+        self.found.push(Problem::at(&self.source, span, message.into()));
     }
 
     /// Adds a mistake that is the key itself, given where its value stands.
@@ -95,8 +83,7 @@ impl<'a> Problems<'a> {
 
     /// Returns the mistakes in the order of the file.
     pub(crate) fn into_found(mut self) -> Vec<Problem> {
-        self.found
-            .sort_by_key(|problem| (problem.line, problem.column));
+        self.found.sort_by_key(|problem| (problem.line, problem.column));
         self.found
     }
 
@@ -106,9 +93,7 @@ impl<'a> Problems<'a> {
         let start = floor_boundary(text, value.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
         // The value of a table with a header is its header, and the key stands inside.
-        let inside = text
-            .get(value.clone())
-            .filter(|inside| inside.starts_with('['));
+        let inside = text.get(value.clone()).filter(|inside| inside.starts_with('['));
         if let Some(at) = inside.and_then(|inside| inside.rfind(key)) {
             return start + at..start + at + key.len();
         }
@@ -121,8 +106,5 @@ impl<'a> Problems<'a> {
 
 fn floor_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
-    (0..=at)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -85,11 +85,7 @@ impl TargetKeys {
     /// Checks what the keys say together.
     pub(super) fn check(self, name: String, problems: &mut Problems<'_>) -> Target {
         check::host(&self.host, problems);
-        for user in self
-            .user
-            .iter()
-            .chain(self.ssh.iter().filter_map(|ssh| ssh.user.as_ref()))
-        {
+        for user in self.user.iter().chain(self.ssh.iter().filter_map(|ssh| ssh.user.as_ref())) {
             check::user(user, problems);
         }
         let below = match self.via.get_ref() {
@@ -120,10 +116,7 @@ impl TargetKeys {
             }
             ViaKey::Tls | ViaKey::Path => {
                 let what = check::not_yet("this way to a target");
-                problems.add(
-                    self.via.span(),
-                    format!("{what}; take \"daemon\" or \"ssh\""),
-                );
+                problems.add(self.via.span(), format!("{what}; take \"daemon\" or \"ssh\""));
                 Via::Ssh
             }
         }
@@ -142,37 +135,19 @@ impl TargetKeys {
             }
         };
         Daemon {
-            port: self
-                .port
-                .as_ref()
-                .map_or(DAEMON_PORT, |port| check_port(port, problems)),
+            port: self.port.as_ref().map_or(DAEMON_PORT, |port| check_port(port, problems)),
             module,
             user: self.user.as_ref().map(|user| user.get_ref().clone()),
-            password_file: self
-                .password_file
-                .clone()
-                .map(|file| local_file(file, problems)),
+            password_file: self.password_file.clone().map(|file| local_file(file, problems)),
         }
     }
 
     /// A key that would change nothing is a mistake, not a decoration.
     fn refuse_daemon_keys(&self, problems: &mut Problems<'_>) {
         let spans = [
-            (
-                "module",
-                self.module.as_ref().map(Spanned::span),
-                "only a daemon has modules",
-            ),
-            (
-                "port",
-                self.port.as_ref().map(Spanned::span),
-                "ssh has `port` in its own table",
-            ),
-            (
-                "user",
-                self.user.as_ref().map(Spanned::span),
-                "ssh has `user` in its own table",
-            ),
+            ("module", self.module.as_ref().map(Spanned::span), "only a daemon has modules"),
+            ("port", self.port.as_ref().map(Spanned::span), "ssh has `port` in its own table"),
+            ("user", self.user.as_ref().map(Spanned::span), "ssh has `user` in its own table"),
             (
                 "password_file",
                 self.password_file.as_ref().map(Spanned::span),

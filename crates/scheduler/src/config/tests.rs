@@ -36,14 +36,9 @@ fn options(keys: &str) -> Options {
 fn the_example_is_read_as_it_is_meant() {
     let config = parsed(EXAMPLE);
     let target = config.target("ds214").unwrap();
-    let Via::Daemon(daemon) = &target.via else {
-        panic!("{target:?}")
-    };
+    let Via::Daemon(daemon) = &target.via else { panic!("{target:?}") };
     assert_eq!((daemon.module.as_str(), daemon.port), ("NetBackup", 873));
-    assert_eq!(
-        daemon.password_file.as_deref(),
-        Some(Path::new("/etc/repl/ds214.secret"))
-    );
+    assert_eq!(daemon.password_file.as_deref(), Some(Path::new("/etc/repl/ds214.secret")));
 
     let job = config.job("nightly").unwrap();
     assert_eq!(target.destination(job), b"ds918/nightly/");
@@ -64,22 +59,13 @@ fn each_key_of_a_job_says_what_the_rsync_option_says() {
         ("attributes = [\"hard-links\"]", "-aH --numeric-ids"),
         ("attributes = []\ncompress = \"none\"", "-a --numeric-ids"),
         ("attributes = []\ncompress = \"auto\"", "-az --numeric-ids"),
-        (
-            "attributes = []\ncompress = \"zstd\"",
-            "-a --zc=zstd --numeric-ids",
-        ),
+        ("attributes = []\ncompress = \"zstd\"", "-a --zc=zstd --numeric-ids"),
         (
             "attributes = []\ncompress = \"auto\"\nskip_compress = \"gz/jpg\"",
             "-az --skip-compress=gz/jpg --numeric-ids",
         ),
-        (
-            "attributes = []\nblock_size = 4096",
-            "-aB4096 --numeric-ids",
-        ),
-        (
-            "attributes = []\nblock_size = \"16K\"",
-            "-aB16384 --numeric-ids",
-        ),
+        ("attributes = []\nblock_size = 4096", "-aB4096 --numeric-ids"),
+        ("attributes = []\nblock_size = \"16K\"", "-aB16384 --numeric-ids"),
         (
             "attributes = []\nfilter = [\"+x\"]\nexclude = [\"y\"]\noptions = [\"-F\"]",
             "-a -f+x --exclude=y -F --numeric-ids",
@@ -115,9 +101,7 @@ fn the_default_excludes_come_last_and_can_be_taken_in() {
 #[test]
 fn a_job_has_its_own_directory_below_every_kind_of_path() {
     let over_ssh = |path: &str| {
-        parsed(&format!(
-            "[targets.nas]\nhost = \"nas\"\nvia = \"ssh\"\n{path}\n{JOB}"
-        ))
+        parsed(&format!("[targets.nas]\nhost = \"nas\"\nvia = \"ssh\"\n{path}\n{JOB}"))
     };
     let cases = [
         ("", "j/"),
@@ -147,26 +131,14 @@ fn targets_and_jobs_stay_in_the_order_of_the_file() {
 fn a_name_that_is_not_there_is_told_with_the_nearest() {
     let config = parsed(&format!("{TARGET}{JOB}"));
     let cases = [
-        (
-            config.target("nsa").unwrap_err(),
-            "no target is called \"nsa\", did you mean \"nas\"?",
-        ),
-        (
-            config.job("x\u{1b}yz").unwrap_err(),
-            "no job is called \"x\\x1byz\"; there are j",
-        ),
+        (config.target("nsa").unwrap_err(), "no target is called \"nsa\", did you mean \"nas\"?"),
+        (config.job("x\u{1b}yz").unwrap_err(), "no job is called \"x\\x1byz\"; there are j"),
     ];
     for (error, message) in cases {
-        assert_eq!(
-            (error.to_string().as_str(), error.exit_code()),
-            (message, 1)
-        );
+        assert_eq!((error.to_string().as_str(), error.exit_code()), (message, 1));
     }
     let error = parsed("").job("a").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "no job is called \"a\"; the configuration has none"
-    );
+    assert_eq!(error.to_string(), "no job is called \"a\"; the configuration has none");
 }
 
 #[test]
@@ -196,11 +168,7 @@ fn the_file_of_the_design_is_refused_by_the_name_of_each_later_key() {
     ];
     assert_eq!(refused, later, "{text}");
 
-    let is_later = |line: &&str| {
-        !later
-            .iter()
-            .any(|key| line.starts_with(&format!("{key} = ")))
-    };
+    let is_later = |line: &&str| !later.iter().any(|key| line.starts_with(&format!("{key} = ")));
     let without: Vec<&str> = DESIGN.lines().filter(is_later).collect();
     parsed(&without.join("\n"));
 }
@@ -219,9 +187,6 @@ fn every_mistake_is_drawn_with_its_line() {
 #[test]
 fn a_file_that_cannot_be_read_is_named() {
     let error = Config::read(Path::new("/no/such.toml")).unwrap_err();
-    assert!(
-        error.to_string().starts_with("cannot read /no/such.toml: "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("cannot read /no/such.toml: "), "{error}");
     assert_eq!(error.exit_code(), 1);
 }

@@ -41,10 +41,7 @@ fn plain(original: &str) -> String {
 fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let hint = match nearest(word, known.iter().copied()) {
         Some(nearest) => format!(", did you mean `{nearest}`?"),
-        None => format!(
-            "; known here are {}",
-            known[..known.len().min(LISTED)].join(", ")
-        ),
+        None => format!("; known here are {}", known[..known.len().min(LISTED)].join(", ")),
     };
     format!("unknown {what} `{word}`{hint}")
 }

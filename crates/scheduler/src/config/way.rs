@@ -16,11 +16,7 @@ impl Target {
                 module: daemon.module.clone().into_bytes(),
                 path,
             },
-            Via::Ssh => Place::Shell {
-                user: self.ssh.user.clone(),
-                host: self.host.clone(),
-                path,
-            },
+            Via::Ssh => Place::Shell { user: self.ssh.user.clone(), host: self.host.clone(), path },
         }
     }
 

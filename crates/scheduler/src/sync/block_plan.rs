@@ -20,11 +20,7 @@ pub(crate) struct Pass {
 /// Divides a run into its sessions; nearly always it is one.
 pub(crate) fn passes(task: &Task, options: &Options, sources: &Sources) -> Vec<Pass> {
     if let Some(block) = options.block_size {
-        return single(
-            options,
-            Some(block),
-            format!("block length {block}, as asked for"),
-        );
+        return single(options, Some(block), format!("block length {block}, as asked for"));
     }
     if options.sends_whole_files() {
         return single(options, None, "no blocks: files are sent whole".to_owned());
@@ -32,10 +28,7 @@ pub(crate) fn passes(task: &Task, options: &Options, sources: &Sources) -> Vec<P
     let since = task.last_run.as_ref().map(|run| run.start);
     let look = QuickLook::at(sources, since);
     if !look.complete {
-        let known = task
-            .last_run
-            .as_ref()
-            .is_some_and(|run| run.large_files > 0);
+        let known = task.last_run.as_ref().is_some_and(|run| run.large_files > 0);
         let why = "block length by rsync's rule: there are too many files to look at".to_owned();
         return match known && look.changed_large > 0 {
             true => divided(options, &look, why),
@@ -50,13 +43,7 @@ pub(crate) fn passes(task: &Task, options: &Options, sources: &Sources) -> Vec<P
 }
 
 fn single(options: &Options, block: Option<u32>, why: String) -> Vec<Pass> {
-    vec![Pass {
-        options: Options {
-            block_size: block,
-            ..options.clone()
-        },
-        why,
-    }]
+    vec![Pass { options: Options { block_size: block, ..options.clone() }, why }]
 }
 
 /// One session for the files that rsync's rule suits, one for the large files that have changed
@@ -69,10 +56,7 @@ fn divided(options: &Options, look: &QuickLook, why: String) -> Vec<Pass> {
     let Some(block) = choice.block.filter(|_| !sizes_are_taken) else {
         return single(options, None, why);
     };
-    let small = Options {
-        max_size: Some(SPLIT_SIZE - 1),
-        ..options.clone()
-    };
+    let small = Options { max_size: Some(SPLIT_SIZE - 1), ..options.clone() };
     let large = Options {
         min_size: Some(SPLIT_SIZE),
         block_size: Some(block),
@@ -81,14 +65,8 @@ fn divided(options: &Options, look: &QuickLook, why: String) -> Vec<Pass> {
         ..options.clone()
     };
     vec![
-        Pass {
-            options: small,
-            why: format!("{why}; so two sessions, the first by that rule"),
-        },
-        Pass {
-            options: large,
-            why: choice.why,
-        },
+        Pass { options: small, why: format!("{why}; so two sessions, the first by that rule") },
+        Pass { options: large, why: choice.why },
     ]
 }
 
@@ -103,14 +81,8 @@ mod tests {
             name: "test".into(),
             options: Options::archive(),
             sources: Vec::new(),
-            way: Way {
-                place: transport::Place::Local(Vec::new()),
-                ssh: Default::default(),
-            },
-            wishes: Wishes {
-                acls: true,
-                xattrs: true,
-            },
+            way: Way { place: transport::Place::Local(Vec::new()), ssh: Default::default() },
+            wishes: Wishes { acls: true, xattrs: true },
             makes_path: true,
             last_run,
         }
@@ -128,26 +100,14 @@ mod tests {
             sparse(&temp.path().join(n.to_string()), 300_000);
         }
         let sources = Sources::open(&[temp.path().to_owned()], &|_| ()).unwrap();
-        let options = Options {
-            delete: Some(wire::options::DeleteTiming::During),
-            ..Options::archive()
-        };
+        let options =
+            Options { delete: Some(wire::options::DeleteTiming::During), ..Options::archive() };
 
         let unknown = passes(&task(None), &options, &sources);
-        assert_eq!(
-            unknown.len(),
-            1,
-            "without a last run nothing speaks for two sessions"
-        );
+        assert_eq!(unknown.len(), 1, "without a last run nothing speaks for two sessions");
 
-        let last = RunRecord {
-            start: 1,
-            large_files: 1,
-            ..RunRecord::default()
-        };
-        let [small, large] = &passes(&task(Some(last)), &options, &sources)[..] else {
-            panic!()
-        };
+        let last = RunRecord { start: 1, large_files: 1, ..RunRecord::default() };
+        let [small, large] = &passes(&task(Some(last)), &options, &sources)[..] else { panic!() };
         assert_eq!(
             (small.options.max_size, small.options.block_size),
             (Some(SPLIT_SIZE - 1), None)

@@ -16,20 +16,12 @@ pub struct Failure {
 impl Failure {
     /// A failure before anything was connected.
     pub(crate) fn local(code: i32, what: impl ToString) -> Self {
-        Self {
-            code,
-            what: what.to_string(),
-            hint: None,
-        }
+        Self { code, what: what.to_string(), hint: None }
     }
 
     /// A failure of the way there.
     pub(crate) fn of_transport(error: &transport::Error) -> Self {
-        Self {
-            code: error.exit_code(),
-            what: error.to_string(),
-            hint: error.hint(),
-        }
+        Self { code: error.exit_code(), what: error.to_string(), hint: error.hint() }
     }
 
     /// A failure in the middle: our error, how the far side ended, and the texts that it sent.
@@ -42,11 +34,7 @@ impl Failure {
     ) -> Self {
         if let Some(code) = stopped.and_then(Reason::exit_code) {
             let reason = stopped.map_or_else(String::new, |reason| reason.to_string());
-            return Self {
-                code,
-                what: format!("{peer}: {reason}"),
-                hint: hint_of(stopped),
-            };
+            return Self { code, what: format!("{peer}: {reason}"), hint: hint_of(stopped) };
         }
         if is_ours(error) {
             return Self::local(error.exit_code(), error);
@@ -60,11 +48,7 @@ impl Failure {
             Some(Advice { what, hint }) => {
                 let why = last_text(&ending.stderr, texts)
                     .map_or_else(String::new, |text| format!(" ({text})"));
-                Self {
-                    code,
-                    what: format!("{peer}: {what}{why}"),
-                    hint: Some(hint),
-                }
+                Self { code, what: format!("{peer}: {what}{why}"), hint: Some(hint) }
             }
             None => Self {
                 code,
@@ -109,10 +93,7 @@ fn hint_of(stopped: Option<Reason>) -> Option<String> {
 
 /// The far side's own words, the most telling line of them.
 fn last_text(stderr: &str, texts: &[String]) -> Option<String> {
-    let lines = texts
-        .iter()
-        .flat_map(|text| text.lines())
-        .chain(stderr.lines());
+    let lines = texts.iter().flat_map(|text| text.lines()).chain(stderr.lines());
     let telling = |line: &&str| !line.is_empty() && !line.starts_with("rsync error:");
     lines.map(str::trim).rfind(telling).map(str::to_owned)
 }

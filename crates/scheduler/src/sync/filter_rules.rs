@@ -72,9 +72,7 @@ fn closing(options: &Options) -> Closing<'_> {
 fn cvs_ignore(around: &Surroundings) -> CvsIgnore {
     let home = around.home.as_ref().map(|home| home.join(".cvsignore"));
     CvsIgnore {
-        home_file: home
-            .and_then(|path| fs::read(path).ok())
-            .unwrap_or_default(),
+        home_file: home.and_then(|path| fs::read(path).ok()).unwrap_or_default(),
         variable: around.cvsignore.clone().unwrap_or_default(),
     }
 }

@@ -77,14 +77,7 @@ pub fn run(
     match prepare(task, around, tellers) {
         Err(failure) => Outcome::failed(failure),
         Ok((sources, filter)) => {
-            let ready = Ready {
-                task,
-                around,
-                tellers,
-                new_canceller,
-                sources,
-                filter,
-            };
+            let ready = Ready { task, around, tellers, new_canceller, sources, filter };
             ready.all_passes()
         }
     }
@@ -125,9 +118,7 @@ impl Ready<'_> {
             };
             let outcome = self.adapting(&mut pass_options);
             (options.acls, options.xattrs) = (pass_options.acls, pass_options.xattrs);
-            let outcome = whole
-                .take()
-                .map_or(outcome.clone(), |first| first.and(outcome));
+            let outcome = whole.take().map_or(outcome.clone(), |first| first.and(outcome));
             let failed = outcome.failure.is_some();
             whole = Some(outcome);
             if failed {
@@ -186,11 +177,7 @@ impl Ready<'_> {
         match done {
             Ok(summary) => {
                 let code = ending.merge(summary.exit_code());
-                Ok(Outcome {
-                    code,
-                    summary: Some(summary),
-                    failure: None,
-                })
+                Ok(Outcome { code, summary: Some(summary), failure: None })
             }
             Err(error) => Err(Failure::of_session(&error, stopped, &ending, &texts, &peer)),
         }
@@ -211,10 +198,7 @@ impl Ready<'_> {
         let arguments = FarArguments::new(&words, options);
         let seconds = |limit: u32| (limit > 0).then(|| Duration::from_secs(limit.into()));
         let connect = seconds(options.contimeout).unwrap_or(CONNECT_LIMIT);
-        let limits = Limits {
-            connect: Some(connect),
-            idle: seconds(options.timeout),
-        };
+        let limits = Limits { connect: Some(connect), idle: seconds(options.timeout) };
         let mut passwords = PasswordSources {
             file: options.password_file.clone(),
             variable: self.around.rsync_password.clone(),
@@ -234,11 +218,7 @@ impl Ready<'_> {
 
 impl Outcome {
     fn failed(failure: Failure) -> Self {
-        Self {
-            code: failure.code,
-            summary: None,
-            failure: Some(failure),
-        }
+        Self { code: failure.code, summary: None, failure: Some(failure) }
     }
 
     /// Joins two sessions of one run: what was listed counts once, what moved counts together.
@@ -248,11 +228,7 @@ impl Outcome {
             (Some(first), Some(second)) => Some(first.and(&second)),
             (first, second) => second.or(first),
         };
-        Outcome {
-            code,
-            summary,
-            failure: later.failure,
-        }
+        Outcome { code, summary, failure: later.failure }
     }
 }
 
@@ -299,10 +275,5 @@ pub fn census(task: &Task, around: &Surroundings, progress: &Progress) {
     let Ok(sources) = Sources::open(&task.sources, &|_| ()) else {
         return;
     };
-    engine::census(
-        &sources,
-        &filter,
-        task.options.one_file_system > 0,
-        progress,
-    );
+    engine::census(&sources, &filter, task.options.one_file_system > 0, progress);
 }

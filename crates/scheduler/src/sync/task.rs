@@ -40,10 +40,7 @@ impl Task {
             options,
             sources,
             way,
-            wishes: Wishes {
-                acls: true,
-                xattrs: true,
-            },
+            wishes: Wishes { acls: true, xattrs: true },
             makes_path: false,
             last_run: None,
         }
@@ -52,10 +49,7 @@ impl Task {
     /// Describes the run of a job. Its options may be changed before it is run.
     pub fn of_job(target: &Target, job: &Job, excludes: DefaultExcludes) -> Self {
         let mut options = job.options(excludes);
-        options.rsync_path = target
-            .rsync_path
-            .as_ref()
-            .map(|path| path.clone().into_bytes());
+        options.rsync_path = target.rsync_path.as_ref().map(|path| path.clone().into_bytes());
         if let Via::Daemon(daemon) = &target.via {
             options.password_file = daemon.password_file.clone();
         }
@@ -64,10 +58,7 @@ impl Task {
             options,
             sources: job.sources.clone(),
             way: Way::to(target, target.destination(job)),
-            wishes: Wishes {
-                acls: !job.attributes.named,
-                xattrs: !job.attributes.named,
-            },
+            wishes: Wishes { acls: !job.attributes.named, xattrs: !job.attributes.named },
             makes_path: true,
             last_run: None,
         }
@@ -117,13 +108,7 @@ impl std::fmt::Display for Way {
         match &self.place {
             Place::Local(path) => f.write_str(&text(path)),
             Place::Shell { host, path, .. } => write!(f, "{host}:{}", text(path)),
-            Place::Daemon {
-                host,
-                port,
-                module,
-                path,
-                ..
-            } => {
+            Place::Daemon { host, port, module, path, .. } => {
                 let (module, path) = (text(module), text(path));
                 match port {
                     Some(port) => write!(f, "rsync://{host}:{port}/{module}/{path}"),
@@ -147,11 +132,7 @@ impl Way {
                 module: daemon.module.clone().into_bytes(),
                 path,
             },
-            Via::Ssh => Place::Shell {
-                user: target.ssh.user.clone(),
-                host,
-                path,
-            },
+            Via::Ssh => Place::Shell { user: target.ssh.user.clone(), host, path },
         };
         let ssh = SshOptions {
             port: target.ssh.port,
@@ -169,32 +150,19 @@ impl Way {
         options: &Options,
         around: &Surroundings,
     ) -> Result<(Route, Vec<u8>), transport::Error> {
-        let terminal = if around.terminal {
-            Terminal::Present
-        } else {
-            Terminal::Absent
-        };
+        let terminal = if around.terminal { Terminal::Present } else { Terminal::Absent };
         let asked = options.rsh.as_ref().or(around.rsync_rsh.as_ref());
         let shell = match asked {
             Some(words) => RemoteShell::command(words, terminal)?,
-            None => RemoteShell::ssh(&SshOptions {
-                terminal,
-                ..self.ssh.clone()
-            }),
+            None => RemoteShell::ssh(&SshOptions { terminal, ..self.ssh.clone() }),
         };
         let choice = transport::RouteOptions {
             shell,
             shell_for_daemons: options.rsh.is_some(),
-            rsync_path: options
-                .rsync_path
-                .clone()
-                .unwrap_or_else(|| b"rsync".to_vec()),
+            rsync_path: options.rsync_path.clone().unwrap_or_else(|| b"rsync".to_vec()),
             port: options.port,
             family: options.ip_family,
-            bind: options
-                .address
-                .as_deref()
-                .map(|text| String::from_utf8_lossy(text).into()),
+            bind: options.address.as_deref().map(|text| String::from_utf8_lossy(text).into()),
             default_user: around.user.clone(),
         };
         let not_here = || transport::Error::BadPlace {

@@ -10,10 +10,7 @@ use wire::setup::{CompressWish, Offer, client_setup};
 pub(crate) const LOCAL_SHELL: &[u8] = b"sh -c 'shift; exec sh -c \"$*\"' sh";
 
 pub(crate) fn account(module: &str) -> Account {
-    Account {
-        module: module.as_bytes().to_vec(),
-        user: "alice".into(),
-    }
+    Account { module: module.as_bytes().to_vec(), user: "alice".into() }
 }
 
 pub(crate) fn words(words: &[&str]) -> Vec<Vec<u8>> {
@@ -21,10 +18,7 @@ pub(crate) fn words(words: &[&str]) -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn push_to(path: &str) -> FarArguments {
-    FarArguments {
-        open: words(&["--server", "-re.iLsfxCIvu", ".", path]),
-        secluded: None,
-    }
+    FarArguments { open: words(&["--server", "-re.iLsfxCIvu", ".", path]), secluded: None }
 }
 
 /// Opens with a password and notes everything that was said meanwhile.
@@ -59,19 +53,9 @@ impl Caller {
         let hooks = Hooks {
             stderr: Box::new(move |line| stderr.lock().unwrap().push(line.to_owned())),
             motd: &mut |line| self.motd.push(line.to_owned()),
-            passwords: &mut PasswordSources {
-                variable,
-                ..PasswordSources::default()
-            },
+            passwords: &mut PasswordSources { variable, ..PasswordSources::default() },
         };
-        open(
-            route,
-            self.protocol,
-            arguments,
-            &self.limits,
-            hooks,
-            &self.canceller,
-        )
+        open(route, self.protocol, arguments, &self.limits, hooks, &self.canceller)
     }
 }
 
@@ -95,22 +79,13 @@ pub(crate) fn shell(command: &[u8], rsync_path: &str) -> Route {
         family: None,
         rsync_path: rsync_path.as_bytes().to_vec(),
     };
-    Route::Shell {
-        shell: RemoteShell::command(command, Terminal::Absent).unwrap(),
-        host,
-    }
+    Route::Shell { shell: RemoteShell::command(command, Terminal::Absent).unwrap(), host }
 }
 
 pub(crate) fn open_error(route: &Route) -> Error {
-    Caller::new()
-        .open(route, &push_to("/nowhere/"))
-        .unwrap_err()
+    Caller::new().open(route, &push_to("/nowhere/")).unwrap_err()
 }
 
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

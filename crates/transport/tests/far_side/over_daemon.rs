@@ -35,26 +35,16 @@ fn a_daemon_is_entered_at_every_protocol_with_the_right_password_only() {
     let daemon = Daemon::start();
     let route = daemon.route("127.0.0.1", "closed", None);
     for protocol in 29..=32 {
-        let mut caller = Caller {
-            password: Some("secret"),
-            protocol,
-            ..Caller::new()
-        };
+        let mut caller = Caller { password: Some("secret"), protocol, ..Caller::new() };
         let mut session = caller.open(&route, &push_to("closed/")).unwrap();
         assert_eq!(session.protocol, protocol);
         set_up(&mut session);
     }
-    let mut caller = Caller {
-        password: Some("Secret"),
-        ..Caller::new()
-    };
+    let mut caller = Caller { password: Some("Secret"), ..Caller::new() };
     let error = caller.open(&route, &push_to("closed/")).unwrap_err();
     assert_eq!(error.exit_code(), 5);
     let text = error.to_string();
-    assert!(
-        text.contains("\"alice\"") && text.contains("\"closed\""),
-        "{text}"
-    );
+    assert!(text.contains("\"alice\"") && text.contains("\"closed\""), "{text}");
     assert!(!text.contains("Secret") && error.hint().is_some());
     let error = Caller::new().open(&route, &push_to("closed/")).unwrap_err();
     assert!(matches!(error, Error::NoPassword { .. }), "{error}");
@@ -65,17 +55,11 @@ fn what_a_daemon_refuses_is_told_with_the_way_out() {
     let daemon = Daemon::start();
     let error = open_error(&daemon.route("127.0.0.1", "volume1", None));
     assert_eq!(error.exit_code(), 5);
-    assert!(
-        error.to_string().contains("Unknown module 'volume1'"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("Unknown module 'volume1'"), "{error}");
     assert!(error.hint().unwrap().contains("name a module"));
     let error = open_error(&daemon.route("127.0.0.1", "gone", None));
     assert_eq!(error.exit_code(), 5);
-    assert!(
-        error.hint().unwrap().contains("volume is mounted"),
-        "{error}"
-    );
+    assert!(error.hint().unwrap().contains("volume is mounted"), "{error}");
 }
 
 #[test]
@@ -97,20 +81,10 @@ fn a_daemon_over_a_shell_is_entered_and_learns_the_port() {
         "f() {{ echo port=$RSYNC_PORT >&2; rsync --server --daemon --config={} .; }}; f",
         daemon.config().display()
     );
-    let Route::Shell { shell, host } = shell(LOCAL_SHELL, &rsync_path) else {
-        unreachable!()
-    };
+    let Route::Shell { shell, host } = shell(LOCAL_SHELL, &rsync_path) else { unreachable!() };
     let account = account("closed");
-    let route = Route::ShellDaemon {
-        shell,
-        host,
-        port: Some(8730),
-        account,
-    };
-    let mut caller = Caller {
-        password: Some("secret"),
-        ..Caller::new()
-    };
+    let route = Route::ShellDaemon { shell, host, port: Some(8730), account };
+    let mut caller = Caller { password: Some("secret"), ..Caller::new() };
     let mut session = caller.open(&route, &push_to("closed/")).unwrap();
     set_up(&mut session);
     assert_eq!(caller.stderr.lock().unwrap().first().unwrap(), "port=8730");
@@ -120,38 +94,14 @@ fn a_daemon_over_a_shell_is_entered_and_learns_the_port() {
 fn a_listener_that_never_greets_meets_the_time_limits() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let endpoint = Endpoint {
-        host: "127.0.0.1".into(),
-        port,
-        family: None,
-        bind: None,
-    };
-    let route = Route::Daemon {
-        endpoint,
-        account: account("open"),
-    };
+    let endpoint = Endpoint { host: "127.0.0.1".into(), port, family: None, bind: None };
+    let route = Route::Daemon { endpoint, account: account("open") };
     let short = Some(Duration::from_millis(150));
-    for (limits, code) in [
-        (
-            Limits {
-                connect: short,
-                idle: None,
-            },
-            35,
-        ),
-        (
-            Limits {
-                connect: None,
-                idle: short,
-            },
-            30,
-        ),
-    ] {
+    for (limits, code) in
+        [(Limits { connect: short, idle: None }, 35), (Limits { connect: None, idle: short }, 30)]
+    {
         let start = Instant::now();
-        let mut caller = Caller {
-            limits,
-            ..Caller::new()
-        };
+        let mut caller = Caller { limits, ..Caller::new() };
         let error = caller.open(&route, &push_to("open/")).unwrap_err();
         assert_eq!(error.exit_code(), code, "{error}");
         assert!(error.hint().is_some());
@@ -168,16 +118,8 @@ fn a_port_of_something_else_than_rsync_is_told_with_its_words() {
         socket.write_all(b"SSH-2.0-OpenSSH_9.2\r\n").unwrap();
         let _ = socket.read(&mut [0; 64]);
     });
-    let endpoint = Endpoint {
-        host: "127.0.0.1".into(),
-        port,
-        family: None,
-        bind: None,
-    };
-    let error = open_error(&Route::Daemon {
-        endpoint,
-        account: account("open"),
-    });
+    let endpoint = Endpoint { host: "127.0.0.1".into(), port, family: None, bind: None };
+    let error = open_error(&Route::Daemon { endpoint, account: account("open") });
     server.join().unwrap();
     assert_eq!(error.exit_code(), 5);
     assert!(error.to_string().contains("SSH-2.0-OpenSSH_9.2"), "{error}");

@@ -17,23 +17,14 @@ fn a_remote_shell_leads_to_a_real_rsync_at_every_protocol() {
     let dir = tempfile::tempdir().unwrap();
     let target = format!("{}/", dir.path().display());
     for protocol in 29..=32 {
-        let mut caller = Caller {
-            protocol,
-            ..Caller::new()
-        };
-        let mut session = caller
-            .open(&shell(LOCAL_SHELL, "rsync"), &push_to(&target))
-            .unwrap();
+        let mut caller = Caller { protocol, ..Caller::new() };
+        let mut session = caller.open(&shell(LOCAL_SHELL, "rsync"), &push_to(&target)).unwrap();
         assert_eq!(session.protocol, protocol);
         set_up(&mut session);
         // Ended without a file list, the server takes the connection for broken.
         let ending = session.connection.finish();
         assert_eq!(ending.end, FarEnd::Exited(12), "{}", ending.stderr);
-        assert!(
-            ending.stderr.contains("connection unexpectedly closed"),
-            "{}",
-            ending.stderr
-        );
+        assert!(ending.stderr.contains("connection unexpectedly closed"), "{}", ending.stderr);
         assert!(!caller.stderr.lock().unwrap().is_empty());
     }
 }
@@ -41,19 +32,12 @@ fn a_remote_shell_leads_to_a_real_rsync_at_every_protocol() {
 #[test]
 fn a_pipe_to_a_program_works_and_secluded_arguments_arrive() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        recursive: true,
-        secluded_args: true,
-        ..Options::default()
-    };
+    let options = Options { recursive: true, secluded_args: true, ..Options::default() };
     let target = format!("{}/", dir.path().display());
     let list = server_args(&options, Channel::Shell, target.as_bytes());
     let arguments = FarArguments::new(&list, &options);
     assert!(arguments.open.len() == 2 && arguments.secluded.is_some());
-    let pipe = Route::Pipe {
-        words: words(&["rsync"]),
-        terminal: Terminal::Absent,
-    };
+    let pipe = Route::Pipe { words: words(&["rsync"]), terminal: Terminal::Absent };
     let mut session = Caller::new().open(&pipe, &arguments).unwrap();
     set_up(&mut session);
 }
@@ -62,9 +46,7 @@ fn a_pipe_to_a_program_works_and_secluded_arguments_arrive() {
 fn a_session_with_a_real_rsync_is_cancelled_at_once() {
     let dir = tempfile::tempdir().unwrap();
     let target = format!("{}/", dir.path().display());
-    let mut session = Caller::new()
-        .open(&shell(LOCAL_SHELL, "rsync"), &push_to(&target))
-        .unwrap();
+    let mut session = Caller::new().open(&shell(LOCAL_SHELL, "rsync"), &push_to(&target)).unwrap();
     set_up(&mut session);
     let canceller = session.connection.canceller.clone();
     let other = thread::spawn(move || {
@@ -80,15 +62,9 @@ fn a_session_with_a_real_rsync_is_cancelled_at_once() {
 
 #[test]
 fn noise_of_the_shell_there_is_shown() {
-    let error = open_error(&shell(
-        LOCAL_SHELL,
-        "printf 'Welcome to \\033[1mnas\\n'; rsync",
-    ));
+    let error = open_error(&shell(LOCAL_SHELL, "printf 'Welcome to \\033[1mnas\\n'; rsync"));
     assert_eq!(error.exit_code(), 2);
-    assert!(
-        error.to_string().contains("\"Welcome to \\x1b[1mnas\\n"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("\"Welcome to \\x1b[1mnas\\n"), "{error}");
     assert!(error.hint().unwrap().contains(".bashrc"));
 }
 
@@ -96,10 +72,7 @@ fn noise_of_the_shell_there_is_shown() {
 fn an_rsync_that_is_not_found_ends_with_127_and_one_that_cannot_run_with_126() {
     let error = open_error(&shell(LOCAL_SHELL, "rsync-that-is-not-here"));
     assert_eq!(error.exit_code(), 127);
-    assert!(
-        error.to_string().contains("rsync-that-is-not-here"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("rsync-that-is-not-here"), "{error}");
     assert!(error.hint().unwrap().contains("--rsync-path"));
     let error = open_error(&shell(LOCAL_SHELL, "/etc/passwd"));
     assert_eq!(error.exit_code(), 126);
@@ -117,10 +90,7 @@ fn a_synology_whose_service_is_off_is_told_in_its_own_words() {
     let script = "echo 'Permission denied, please try again.' >&2; \
                   echo 'rsync service is no running (code 43)' >&2; exit 43; :";
     let error = open_error(&shell(LOCAL_SHELL, script));
-    assert!(
-        error.to_string().contains("rsync service is off"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("rsync service is off"), "{error}");
     assert!(error.hint().unwrap().contains("Enable rsync service"));
     assert_eq!(error.exit_code(), 43);
 }
@@ -129,16 +99,9 @@ fn a_synology_whose_service_is_off_is_told_in_its_own_words() {
 fn a_session_that_is_cancelled_before_it_begins_does_not_begin() {
     let mut caller = Caller::new();
     caller.canceller.cancel(Reason::Signal);
-    let endpoint = Endpoint {
-        host: "127.0.0.1".into(),
-        port: free_port(),
-        family: None,
-        bind: None,
-    };
-    let daemon = Route::Daemon {
-        endpoint,
-        account: account("open"),
-    };
+    let endpoint =
+        Endpoint { host: "127.0.0.1".into(), port: free_port(), family: None, bind: None };
+    let daemon = Route::Daemon { endpoint, account: account("open") };
     for route in [shell(LOCAL_SHELL, "rsync"), daemon] {
         let error = caller.open(&route, &push_to("/nowhere/")).unwrap_err();
         assert_eq!(error.exit_code(), 20, "{error}");

@@ -51,10 +51,7 @@ impl Sshd {
             .unwrap();
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(
-                start.elapsed() < Duration::from_secs(20),
-                "sshd does not start"
-            );
+            assert!(start.elapsed() < Duration::from_secs(20), "sshd does not start");
             thread::yield_now();
         }
         Sshd { child, port, dir }

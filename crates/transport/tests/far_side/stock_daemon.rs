@@ -48,26 +48,15 @@ impl Daemon {
         let daemon = Daemon { child, port, dir };
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(
-                start.elapsed() < Duration::from_secs(20),
-                "the daemon does not start"
-            );
+            assert!(start.elapsed() < Duration::from_secs(20), "the daemon does not start");
             thread::yield_now();
         }
         daemon
     }
 
     pub(crate) fn route(&self, host: &str, module: &str, family: Option<IpFamily>) -> Route {
-        let endpoint = Endpoint {
-            host: host.into(),
-            port: self.port,
-            family,
-            bind: None,
-        };
-        Route::Daemon {
-            endpoint,
-            account: account(module),
-        }
+        let endpoint = Endpoint { host: host.into(), port: self.port, family, bind: None };
+        Route::Daemon { endpoint, account: account(module) }
     }
 
     pub(crate) fn config(&self) -> PathBuf {

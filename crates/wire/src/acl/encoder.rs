@@ -62,13 +62,8 @@ impl<'a> Wire<'a> {
         let unlike_mode = |perm: &u8| *perm != group_bits;
         Self {
             user_obj: None,
-            group_obj: acl
-                .group_obj
-                .filter(unlike_mode)
-                .filter(|_| acl.mask.is_some()),
-            mask: acl
-                .mask
-                .filter(|mask| acl.names.is_empty() || unlike_mode(mask)),
+            group_obj: acl.group_obj.filter(unlike_mode).filter(|_| acl.mask.is_some()),
+            mask: acl.mask.filter(|mask| acl.names.is_empty() || unlike_mode(mask)),
             other: None,
             names: &acl.names,
         }
@@ -94,11 +89,7 @@ impl<'a> Wire<'a> {
         ];
         let present = parts.iter().filter(|(_, perm)| perm.is_some());
         let flags = present.fold(0, |flags, (flag, _)| flags | flag);
-        out.push(if self.names.is_empty() {
-            flags
-        } else {
-            flags | NAMES
-        });
+        out.push(if self.names.is_empty() { flags } else { flags | NAMES });
         for perm in parts.into_iter().filter_map(|(_, perm)| perm) {
             put_varint(out, i32::from(perm));
         }
@@ -107,11 +98,7 @@ impl<'a> Wire<'a> {
         }
         put_varint(out, self.names.len() as i32);
         for entry in self.names {
-            let kind = if entry.kind == IdKind::User {
-                IS_USER
-            } else {
-                0
-            };
+            let kind = if entry.kind == IdKind::User { IS_USER } else { 0 };
             let bits = i32::from(entry.perm) << 2 | kind;
             put_varint(out, entry.id as i32);
             match name(entry.kind, entry.id) {

@@ -96,27 +96,15 @@ mod tests {
         assert_eq!(acl.group_obj, Some(5));
         assert_eq!(acl.mask, Some(7));
         assert_eq!(acl.other, Some(0));
-        let expected = [
-            name(IdKind::User, 1, 7),
-            name(IdKind::User, 1000, 4),
-            name(IdKind::Group, 2, 6),
-        ];
+        let expected =
+            [name(IdKind::User, 1, 7), name(IdKind::User, 1000, 4), name(IdKind::Group, 2, 6)];
         assert_eq!(acl.names, expected);
     }
 
     #[test]
     fn attributes_of_another_shape_are_refused() {
-        for bad in [
-            "",
-            "020000",
-            "03000000",
-            "0200000001",
-            "02000000 01000800ffffffff",
-        ] {
-            assert!(
-                matches!(Acl::parse(&hex(bad)), Err(Error::Malformed(_))),
-                "{bad}"
-            );
+        for bad in ["", "020000", "03000000", "0200000001", "02000000 01000800ffffffff"] {
+            assert!(matches!(Acl::parse(&hex(bad)), Err(Error::Malformed(_))), "{bad}");
         }
         assert_eq!(Acl::parse(&hex("02000000")).unwrap(), Acl::default());
     }

@@ -285,11 +285,7 @@ impl FlistEncoder {
     }
 
     fn put_mtime(&self, out: &mut Vec<u8>, mtime: i64) {
-        if self.protocol < 30 {
-            put_i32(out, mtime as i32)
-        } else {
-            put_varlong(out, mtime, 4)
-        }
+        if self.protocol < 30 { put_i32(out, mtime as i32) } else { put_varlong(out, mtime, 4) }
     }
 
     fn put_id(&self, out: &mut Vec<u8>, id: u32, name: Option<&[u8]>) {

@@ -51,10 +51,7 @@ impl HardLinks {
     pub(super) fn add(&mut self, inode: (u64, u64), ndx: i32, values: Values) -> Link {
         match self.first_names.entry(inode) {
             Entry::Vacant(place) => {
-                place.insert(FirstName {
-                    ndx,
-                    slot: self.values.len() as u32,
-                });
+                place.insert(FirstName { ndx, slot: self.values.len() as u32 });
                 self.values.push(values);
                 Link::First
             }

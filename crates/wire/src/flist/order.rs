@@ -68,10 +68,7 @@ mod tests {
     fn key(path: &[u8], is_dir: bool) -> Vec<(u8, Vec<u8>)> {
         let mut components: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
         let last = components.pop().unwrap();
-        let mut key: Vec<_> = components
-            .iter()
-            .map(|c| (1, [c, &b"/"[..]].concat()))
-            .collect();
+        let mut key: Vec<_> = components.iter().map(|c| (1, [c, &b"/"[..]].concat())).collect();
         match (is_dir, last) {
             (true, b".") => {}
             (true, last) => key.push((1, [last, b"/"].concat())),
@@ -129,14 +126,8 @@ mod tests {
         ];
         for pair in sorted.windows(2) {
             let [(a, a_dir), (b, b_dir)] = [pair[0], pair[1]];
-            assert_eq!(
-                compare(a.as_bytes(), a_dir, b.as_bytes(), b_dir),
-                Ordering::Less
-            );
-            assert_eq!(
-                compare(b.as_bytes(), b_dir, a.as_bytes(), a_dir),
-                Ordering::Greater
-            );
+            assert_eq!(compare(a.as_bytes(), a_dir, b.as_bytes(), b_dir), Ordering::Less);
+            assert_eq!(compare(b.as_bytes(), b_dir, a.as_bytes(), a_dir), Ordering::Greater);
         }
     }
 }

@@ -61,22 +61,10 @@ mod tests {
         let old = ["--server", "--sender", "-logDtpr", ".", "open/a.txt"];
         let text = "--server\n--sender\n-logDtpr\n.\nopen/a.txt\n\n";
         assert_eq!(put(29, &old, false).unwrap(), text);
-        let new = [
-            "--server",
-            "--sender",
-            "-logDtpre.iLsfxCIvu",
-            ".",
-            "open/a.txt",
-        ];
+        let new = ["--server", "--sender", "-logDtpre.iLsfxCIvu", ".", "open/a.txt"];
         let text = "--server\0--sender\0-logDtpre.iLsfxCIvu\0.\0open/a.txt\0\0";
         assert_eq!(put(30, &new, false).unwrap(), text);
-        let secluded = [
-            "--server",
-            "--sender",
-            "-slogDtpre.iLsfxCIvu",
-            ".",
-            "open/a.txt",
-        ];
+        let secluded = ["--server", "--sender", "-slogDtpre.iLsfxCIvu", ".", "open/a.txt"];
         let text = "--server\0--sender\0-slogDtpre.iLsfxCIvu\0\0rsync\0.\0open/a.txt\0\0";
         assert_eq!(put(32, &secluded, true).unwrap(), text);
     }

@@ -37,9 +37,7 @@ where
             Line::Error => return Err(refusal(&line, answered)),
             Line::Exit => return Err(Error::Daemon("it ended the session".into())),
             Line::Challenge(_) if answered => {
-                return Err(Error::Protocol(
-                    "the daemon asked twice for a password".into(),
-                ));
+                return Err(Error::Protocol("the daemon asked twice for a password".into()));
             }
             Line::Challenge(challenge) => {
                 answer(w, greeting, challenge, credentials()?)?;
@@ -75,9 +73,7 @@ fn classify(line: &[u8]) -> Line<'_> {
     match line.strip_prefix(PREFIX) {
         Some(b"OK") => Line::Ok,
         Some(b"EXIT") => Line::Exit,
-        Some(rest) => rest
-            .strip_prefix(b"AUTHREQD ")
-            .map_or(Line::Text, Line::Challenge),
+        Some(rest) => rest.strip_prefix(b"AUTHREQD ").map_or(Line::Text, Line::Challenge),
         None => Line::Text,
     }
 }
@@ -99,10 +95,7 @@ fn answer<W: Write + ?Sized>(
 ) -> Result<()> {
     let Credentials { user, password } = credentials;
     if user.is_empty() || user.iter().any(|&byte| byte <= b' ' || byte == 0x7f) {
-        let text = format!(
-            "\"{}\" cannot be the name of a module's user",
-            printable(&user)
-        );
+        let text = format!("\"{}\" cannot be the name of a module's user", printable(&user));
         return Err(Error::Refused(text));
     }
     let response = greeting.auth_digest()?.response(&password, challenge);
@@ -147,12 +140,8 @@ mod tests {
     fn request(mut input: impl Read, protocol: u32, digests: Option<Vec<AuthDigest>>) -> Outcome {
         let (mut sent, mut motd, mut unread) = (Vec::new(), Vec::new(), Vec::new());
         let greeting = Greeting { protocol, digests };
-        let mut credentials = || {
-            Ok(Credentials {
-                user: b"alice".into(),
-                password: b"secret".into(),
-            })
-        };
+        let mut credentials =
+            || Ok(Credentials { user: b"alice".into(), password: b"secret".into() });
         let result = daemon_request_module(
             &mut input,
             &mut sent,
@@ -164,12 +153,7 @@ mod tests {
         while let Err(error) = input.read_to_end(&mut unread) {
             assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
         }
-        Outcome {
-            result,
-            sent,
-            motd,
-            unread,
-        }
+        Outcome { result, sent, motd, unread }
     }
 
     #[test]
@@ -187,10 +171,8 @@ mod tests {
 
     #[test]
     fn a_daemon_without_a_list_of_digests_gets_the_answer_of_its_age() {
-        for (protocol, response) in [
-            (29, "alX9szSGkPFF0PHICLMjkw"),
-            (30, "xCuToaw7OC6IBxUQKWqWzg"),
-        ] {
+        for (protocol, response) in [(29, "alX9szSGkPFF0PHICLMjkw"), (30, "xCuToaw7OC6IBxUQKWqWzg")]
+        {
             let outcome = request(&b"@RSYNCD: AUTHREQD abc\n@RSYNCD: OK\n"[..], protocol, None);
             outcome.result.unwrap();
             assert_eq!(outcome.sent, format!("auth\nalice {response}\n").as_bytes());
@@ -200,23 +182,15 @@ mod tests {
     #[test]
     fn the_daemons_error_comes_through_in_clean_words() {
         let outcome = request(&b"@ERROR: Unknown module 'x\x1b[2J'\n"[..], 32, None);
-        let Err(Error::Daemon(text)) = outcome.result else {
-            panic!("{:?}", outcome.result)
-        };
+        let Err(Error::Daemon(text)) = outcome.result else { panic!("{:?}", outcome.result) };
         assert_eq!(text, "Unknown module 'x\\x1b[2J'");
         let refused = b"@RSYNCD: AUTHREQD abc\n@ERROR: auth failed on module auth\n";
         let outcome = request(&refused[..], 30, None);
-        let Err(Error::Auth(text)) = outcome.result else {
-            panic!("{:?}", outcome.result)
-        };
+        let Err(Error::Auth(text)) = outcome.result else { panic!("{:?}", outcome.result) };
         assert_eq!(text, "auth failed on module auth");
         let failed = b"@RSYNCD: AUTHREQD abc\n@ERROR: chdir failed\n";
         let outcome = request(&failed[..], 30, None);
-        assert!(
-            matches!(outcome.result, Err(Error::Daemon(_))),
-            "{:?}",
-            outcome.result
-        );
+        assert!(matches!(outcome.result, Err(Error::Daemon(_))), "{:?}", outcome.result);
     }
 
     #[test]
@@ -250,10 +224,7 @@ mod tests {
 
     #[test]
     fn names_that_would_say_something_else_are_refused() {
-        let greeting = Greeting {
-            protocol: 32,
-            digests: None,
-        };
+        let greeting = Greeting { protocol: 32, digests: None };
         for module in [&b""[..], b"#list", b"a\nb", b"a/b", b"a\0"] {
             let result = daemon_request_module(
                 &mut &b"@RSYNCD: OK\n"[..],

@@ -90,9 +90,7 @@ impl Message {
             _ => return Err(Error::Malformed(format!("unexpected frame with tag {tag}"))),
         };
         if !fits {
-            return Err(Error::Malformed(format!(
-                "frame with tag {tag} has {len} bytes"
-            )));
+            return Err(Error::Malformed(format!("frame with tag {tag} has {len} bytes")));
         }
         Ok(())
     }
@@ -100,12 +98,7 @@ impl Message {
     /// Decodes the payload of a frame that [`Message::check`] let pass; `None` when it means
     /// nothing, such as a time limit out of range.
     pub(super) fn decode(tag: u8, payload: &[u8]) -> Result<Option<Message>> {
-        let text = |kind| {
-            Some(Message::Text {
-                kind,
-                text: payload.to_vec(),
-            })
-        };
+        let text = |kind| Some(Message::Text { kind, text: payload.to_vec() });
         let number = payload.try_into().map(i32::from_le_bytes).ok();
         Ok(match (tag, number) {
             (tag::ERROR_XFER, _) => text(TextKind::ErrorXfer),
@@ -132,17 +125,12 @@ fn deleted(payload: &[u8]) -> Result<Message> {
     if name.is_empty() || name.contains(&0) {
         return Err(Error::Malformed("name of a deleted file".into()));
     }
-    Ok(Message::Deleted {
-        name: name.to_vec(),
-        is_dir,
-    })
+    Ok(Message::Deleted { name: name.to_vec(), is_dir })
 }
 
 fn io_timeout(seconds: i32) -> Option<Message> {
     let seconds = u32::try_from(seconds).ok()?;
-    (1..=limits::IO_TIMEOUT_MAX)
-        .contains(&seconds)
-        .then_some(Message::IoTimeout(seconds))
+    (1..=limits::IO_TIMEOUT_MAX).contains(&seconds).then_some(Message::IoTimeout(seconds))
 }
 
 fn index(ndx: i32) -> Result<i32> {
@@ -154,9 +142,5 @@ fn index(ndx: i32) -> Result<i32> {
 
 /// A peer that ends with "success" or a number that is no exit code has broken the stream.
 fn sane_exit_code(code: i32) -> i32 {
-    if (1..=255).contains(&code) {
-        code
-    } else {
-        exit::STREAM
-    }
+    if (1..=255).contains(&code) { code } else { exit::STREAM }
 }

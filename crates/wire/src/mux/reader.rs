@@ -94,11 +94,7 @@ impl<'a, R: Read> MuxReader<'a, R> {
                     return Ok(0);
                 }
             } else if self.refill()? == 0 {
-                return if self.framing == Framing::Raw {
-                    Ok(0)
-                } else {
-                    Err(Error::Closed)
-                };
+                return if self.framing == Framing::Raw { Ok(0) } else { Err(Error::Closed) };
             }
         }
         Ok(self.ready())

@@ -40,10 +40,7 @@ fn the_recorded_refusal_of_a_read_only_module_is_understood() {
     let text = b"ERROR: module is read only\n".to_vec();
     assert_eq!(data, b"");
     let kind = TextKind::Error;
-    assert_eq!(
-        messages,
-        [Message::Text { kind, text }, Message::ErrorExit(Some(1))]
-    );
+    assert_eq!(messages, [Message::Text { kind, text }, Message::ErrorExit(Some(1))]);
 }
 
 #[test]
@@ -52,10 +49,7 @@ fn every_message_of_a_receiving_server_is_decoded() {
         \x04\0\0\x6b\x07\0\0\0\0\0\0\x31\0\0\0\x5d\x04\0\0\x28\0\0\0\0";
     let (data, messages) = demultiplex(&stream[..]).unwrap();
     assert_eq!(data, b"abc");
-    let deleted = |name: &[u8], is_dir| Message::Deleted {
-        name: name.to_vec(),
-        is_dir,
-    };
+    let deleted = |name: &[u8], is_dir| Message::Deleted { name: name.to_vec(), is_dir };
     let expected = [
         Message::IoTimeout(120),
         deleted(b"old/", false),
@@ -85,10 +79,7 @@ fn frames_that_are_not_allowed_are_refused_before_their_payload_is_read() {
     ];
     for frame in bad {
         let result = demultiplex(frame);
-        assert!(
-            matches!(result, Err(Error::Malformed(_))),
-            "{frame:x?}: {result:?}"
-        );
+        assert!(matches!(result, Err(Error::Malformed(_))), "{frame:x?}: {result:?}");
     }
 }
 
@@ -99,10 +90,7 @@ fn an_end_within_a_frame_is_an_error_and_an_end_between_frames_is_none() {
         let result = demultiplex(&whole[..end]);
         let between = end == 0 || end == 7 || end == whole.len();
         assert_eq!(result.is_ok(), between, "cut at {end}");
-        assert!(
-            between || matches!(result, Err(Error::Closed)),
-            "cut at {end}"
-        );
+        assert!(between || matches!(result, Err(Error::Closed)), "cut at {end}");
     }
 }
 
@@ -139,11 +127,7 @@ fn buffered_sees_past_messages_but_never_waits() {
     assert_eq!(reader.buffered().unwrap(), 3);
     assert_eq!(log.lock().unwrap().len(), 1);
     reader.read_exact(&mut [0; 3]).unwrap();
-    assert_eq!(
-        reader.buffered().unwrap(),
-        0,
-        "the last message is not here in full"
-    );
+    assert_eq!(reader.buffered().unwrap(), 0, "the last message is not here in full");
 }
 
 #[test]

@@ -27,13 +27,7 @@ impl<W: Write> MuxWriter<W> {
     /// Wraps the writing half of a connection.
     pub fn new(inner: W, framing: Framing) -> Self {
         let pending = Vec::with_capacity(BUFFER);
-        let mut writer = Self {
-            inner,
-            framing,
-            pending,
-            open_frame: 0,
-            bytes_written: 0,
-        };
+        let mut writer = Self { inner, framing, pending, open_frame: 0, bytes_written: 0 };
         writer.open();
         writer
     }
@@ -77,10 +71,7 @@ impl<W: Write> MuxWriter<W> {
     pub fn message(&mut self, tag: u8, payload: &[u8]) -> Result<()> {
         if self.framing == Framing::Raw || payload.len() >= limits::TEXT_FRAME {
             let kind = io::ErrorKind::InvalidInput;
-            return Err(Error::Io(io::Error::new(
-                kind,
-                "this message cannot be sent",
-            )));
+            return Err(Error::Io(io::Error::new(kind, "this message cannot be sent")));
         }
         self.seal(0);
         self.pending.extend_from_slice(&header(tag, payload.len()));

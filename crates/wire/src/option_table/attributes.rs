@@ -5,32 +5,14 @@ use super::{OptionSpec, Rejection, flag, not_yet, not_yet_valued, switch, valued
 use crate::options::Options;
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
-    switch(&["links", "l"], "copy symlinks as symlinks", |o, on| {
-        o.links = on
-    }),
-    switch(&["perms", "p"], "preserve permissions", |o, on| {
-        o.perms = on
-    }),
-    flag(&["executability", "E"], "preserve executability", |o| {
-        o.executability = true
-    }),
-    switch(&["times", "t"], "preserve modification times", |o, on| {
-        o.times = on
-    }),
+    switch(&["links", "l"], "copy symlinks as symlinks", |o, on| o.links = on),
+    switch(&["perms", "p"], "preserve permissions", |o, on| o.perms = on),
+    flag(&["executability", "E"], "preserve executability", |o| o.executability = true),
+    switch(&["times", "t"], "preserve modification times", |o, on| o.times = on),
     switch(&["group", "g"], "preserve group", |o, on| o.group = on),
-    switch(
-        &["owner", "o"],
-        "preserve owner (super-user only)",
-        |o, on| o.owner = on,
-    ),
-    switch(
-        &["devices"],
-        "preserve device files (super-user only)",
-        |o, on| o.devices = on,
-    ),
-    switch(&["specials"], "preserve special files", |o, on| {
-        o.specials = on
-    }),
+    switch(&["owner", "o"], "preserve owner (super-user only)", |o, on| o.owner = on),
+    switch(&["devices"], "preserve device files (super-user only)", |o, on| o.devices = on),
+    switch(&["specials"], "preserve special files", |o, on| o.specials = on),
     switch(&["D"], "same as --devices --specials", |o, on| {
         o.devices = on;
         o.specials = on;
@@ -41,14 +23,10 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.hard_links = raised(o.hard_links, on, 2);
     })
     .key("attributes"),
-    switch(
-        &["acls", "A"],
-        "preserve ACLs (implies --perms)",
-        |o, on| {
-            o.acls = on;
-            o.perms |= on;
-        },
-    )
+    switch(&["acls", "A"], "preserve ACLs (implies --perms)", |o, on| {
+        o.acls = on;
+        o.perms |= on;
+    })
     .key("attributes"),
     switch(&["xattrs", "X"], "preserve extended attributes", |o, on| {
         o.xattrs = raised(o.xattrs, on, 2);
@@ -57,41 +35,20 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     switch(&["atimes", "U"], "preserve access times", |o, on| {
         o.atimes = raised(o.atimes, on, 2);
     }),
-    not_yet(
-        &["open-noatime"],
-        "do not change the access time of opened files",
-    ),
+    not_yet(&["open-noatime"], "do not change the access time of opened files"),
     not_yet(&["crtimes", "N"], "preserve create times"),
-    switch(
-        &["omit-dir-times", "O"],
-        "leave out directories from --times",
-        |o, on| {
-            o.omit_dir_times = on;
-        },
-    ),
-    switch(
-        &["omit-link-times", "J"],
-        "leave out symlinks from --times",
-        |o, on| {
-            o.omit_link_times = on;
-        },
-    ),
-    flag(
-        &["keep-dirlinks", "K"],
-        "the receiver follows symlinks to directories",
-        |o| {
-            o.keep_dirlinks = true;
-        },
-    ),
-    switch(
-        &["super"],
-        "the receiver tries what only root may do",
-        |o, on| o.super_user = on,
-    ),
-    not_yet(&["fake-super"], "keep privileged attributes in xattrs"),
-    switch(&["numeric-ids"], "send ids without names", |o, on| {
-        o.numeric_ids = on
+    switch(&["omit-dir-times", "O"], "leave out directories from --times", |o, on| {
+        o.omit_dir_times = on;
     }),
+    switch(&["omit-link-times", "J"], "leave out symlinks from --times", |o, on| {
+        o.omit_link_times = on;
+    }),
+    flag(&["keep-dirlinks", "K"], "the receiver follows symlinks to directories", |o| {
+        o.keep_dirlinks = true;
+    }),
+    switch(&["super"], "the receiver tries what only root may do", |o, on| o.super_user = on),
+    not_yet(&["fake-super"], "keep privileged attributes in xattrs"),
+    switch(&["numeric-ids"], "send ids without names", |o, on| o.numeric_ids = on),
     valued(&["usermap"], "STRING", "map user names", |o, text| {
         given_once(&o.usermap, "--usermap")?;
         o.usermap = Some(text.to_vec());
@@ -104,22 +61,10 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.group = true;
         Ok(())
     }),
-    valued(
-        &["chown"],
-        "USER:GROUP",
-        "map all to one user and group",
-        chown,
-    ),
-    valued(
-        &["chmod"],
-        "CHMOD",
-        "change the permissions that are sent",
-        |o, text| {
-            o.chmod
-                .add(text)
-                .map_err(|error| Rejection::Value(error.to_string()))
-        },
-    ),
+    valued(&["chown"], "USER:GROUP", "map all to one user and group", chown),
+    valued(&["chmod"], "CHMOD", "change the permissions that are sent", |o, text| {
+        o.chmod.add(text).map_err(|error| Rejection::Value(error.to_string()))
+    }),
     not_yet_valued(&["copy-as"], "USER[:GROUP]", "the user that does the copy"),
 ];
 
@@ -142,9 +87,7 @@ fn chown(options: &mut Options, text: &[u8]) -> Result<(), Rejection> {
 
 fn given_once(map: &Option<Vec<u8>>, option: &str) -> Result<(), Rejection> {
     match map {
-        Some(_) => Err(Rejection::Value(format!(
-            "conflicts with the earlier {option}"
-        ))),
+        Some(_) => Err(Rejection::Value(format!("conflicts with the earlier {option}"))),
         None => Ok(()),
     }
 }

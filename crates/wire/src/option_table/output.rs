@@ -23,34 +23,21 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.itemize = raised(o.itemize, on, 2);
     }),
     flag(&["stats"], "tell numbers at the end", |o| o.stats = true),
-    switch(
-        &["human-readable", "h"],
-        "numbers that people can read",
-        |o, on| {
-            o.human_readable = raised(o.human_readable, on, 4);
-        },
-    ),
+    switch(&["human-readable", "h"], "numbers that people can read", |o, on| {
+        o.human_readable = raised(o.human_readable, on, 4);
+    }),
     valued(&["log-file"], "FILE", "write a log to FILE", |o, text| {
         o.log_file = Some(local_path(text)?);
         Ok(())
     }),
     not_yet_valued(&["log-file-format"], "FMT", "the form of its lines"),
-    not_yet_valued(
-        &["out-format", "log-format"],
-        "FORMAT",
-        "the form of the output's lines",
-    ),
+    not_yet_valued(&["out-format", "log-format"], "FORMAT", "the form of the output's lines"),
     not_yet(&["progress"], "show progress"),
     not_yet(&["P"], "same as --partial --progress"),
     not_yet(&["8-bit-output", "8"], "do not escape letters beyond ASCII"),
     not_yet_valued(&["outbuf"], "N|L|B", "the buffering of the output"),
     not_yet(&["list-only"], "list the files and copy nothing"),
-    never(
-        &["version", "V"],
-        None,
-        "show the version",
-        "`repl --version` shows it",
-    )
-    .not_in_config(COMMAND_LINE),
+    never(&["version", "V"], None, "show the version", "`repl --version` shows it")
+        .not_in_config(COMMAND_LINE),
     never(&["help"], None, "show the help", "`repl --help` shows it").not_in_config(COMMAND_LINE),
 ];

@@ -8,200 +8,88 @@ use super::{OptionSpec, Rejection, flag, not_yet, not_yet_valued, switch, valued
 use crate::options::{Delimiter, FilterOption, Options, number, size};
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
-    flag(
-        &["archive", "a"],
-        "archive mode is -rlptgoD",
-        Options::set_archive,
-    ),
-    switch(&["recursive", "r"], "recurse into directories", |o, on| {
-        o.recursive = on
-    }),
-    switch(
-        &["inc-recursive", "i-r"],
-        "send the file list in parts",
-        |o, on| o.inc_recursive = on,
-    ),
+    flag(&["archive", "a"], "archive mode is -rlptgoD", Options::set_archive),
+    switch(&["recursive", "r"], "recurse into directories", |o, on| o.recursive = on),
+    switch(&["inc-recursive", "i-r"], "send the file list in parts", |o, on| o.inc_recursive = on),
     not_yet(&["dirs", "d"], "transfer directories without recursing"),
     not_yet(&["old-dirs", "old-d"], "--dirs for old versions of rsync"),
     not_yet(&["relative", "R"], "use relative path names"),
-    not_yet(
-        &["implied-dirs", "i-d"],
-        "send the parents of --relative names",
-    ),
-    not_yet_valued(
-        &["files-from"],
-        "FILE",
-        "read the list of source names from FILE",
-    ),
-    switch(
-        &["one-file-system", "x"],
-        "stay on one file system",
-        |o, on| {
-            o.one_file_system = raised(o.one_file_system, on, 2);
-        },
-    ),
-    flag(
-        &["ignore-missing-args"],
-        "a missing source is no error",
-        |o| {
-            o.ignore_missing_args = true;
-        },
-    ),
-    not_yet(
-        &["delete-missing-args"],
-        "delete missing sources from the destination",
-    ),
+    not_yet(&["implied-dirs", "i-d"], "send the parents of --relative names"),
+    not_yet_valued(&["files-from"], "FILE", "read the list of source names from FILE"),
+    switch(&["one-file-system", "x"], "stay on one file system", |o, on| {
+        o.one_file_system = raised(o.one_file_system, on, 2);
+    }),
+    flag(&["ignore-missing-args"], "a missing source is no error", |o| {
+        o.ignore_missing_args = true;
+    }),
+    not_yet(&["delete-missing-args"], "delete missing sources from the destination"),
     not_yet(&["copy-links", "L"], "send what symlinks point to"),
-    not_yet(
-        &["copy-unsafe-links"],
-        "send what symlinks out of the tree point to",
-    ),
+    not_yet(&["copy-unsafe-links"], "send what symlinks out of the tree point to"),
     not_yet(&["safe-links"], "leave symlinks out of the tree alone"),
-    not_yet(
-        &["copy-dirlinks", "k"],
-        "send directories that symlinks point to",
-    ),
+    not_yet(&["copy-dirlinks", "k"], "send directories that symlinks point to"),
     not_yet(&["munge-links"], "make symlinks safe and unusable"),
-    not_yet(
-        &["insecure-links"],
-        "follow foreign symlinks in operator paths",
-    ),
-    not_yet_valued(
-        &["confine-root"],
-        "DIR",
-        "refuse operator paths outside DIR",
-    ),
+    not_yet(&["insecure-links"], "follow foreign symlinks in operator paths"),
+    not_yet_valued(&["confine-root"], "DIR", "refuse operator paths outside DIR"),
     not_yet(&["copy-devices"], "send the content of devices as files"),
     not_yet(&["prune-empty-dirs", "m"], "leave empty directories out"),
-    switch(
-        &["checksum", "c"],
-        "compare by checksum, not by time and size",
-        |o, on| {
-            o.checksum = on;
-        },
-    ),
-    flag(
-        &["update", "u"],
-        "skip files that are newer on the receiver",
-        |o| o.update = true,
-    ),
-    flag(
-        &["existing", "ignore-non-existing"],
-        "create nothing",
-        |o| o.existing = true,
-    ),
-    flag(&["ignore-existing"], "update nothing that exists", |o| {
-        o.ignore_existing = true
+    switch(&["checksum", "c"], "compare by checksum, not by time and size", |o, on| {
+        o.checksum = on;
     }),
-    flag(&["size-only"], "equal size is equal enough", |o| {
-        o.size_only = true
+    flag(&["update", "u"], "skip files that are newer on the receiver", |o| o.update = true),
+    flag(&["existing", "ignore-non-existing"], "create nothing", |o| o.existing = true),
+    flag(&["ignore-existing"], "update nothing that exists", |o| o.ignore_existing = true),
+    flag(&["size-only"], "equal size is equal enough", |o| o.size_only = true),
+    flag(&["ignore-times", "I"], "look into files of equal size and time", |o| {
+        o.ignore_times = true;
     }),
-    flag(
-        &["ignore-times", "I"],
-        "look into files of equal size and time",
-        |o| {
-            o.ignore_times = true;
-        },
-    ),
-    valued(
-        &["modify-window", "@"],
-        "NUM",
-        "seconds that times may differ",
-        |o, text| {
-            o.modify_window = Some(number(text)?);
-            Ok(())
-        },
-    ),
-    valued(
-        &["max-size"],
-        "SIZE",
-        "skip files larger than SIZE",
-        |o, text| {
-            o.max_size = Some(size(text)?);
-            Ok(())
-        },
-    ),
-    valued(
-        &["min-size"],
-        "SIZE",
-        "skip files smaller than SIZE",
-        |o, text| {
-            o.min_size = Some(size(text)?);
-            Ok(())
-        },
-    ),
-    valued(
-        &["exclude"],
-        "PATTERN",
-        "leave out what matches PATTERN",
-        |o, text| {
-            o.filters.push(FilterOption::Exclude(text.to_vec()));
-            Ok(())
-        },
-    )
+    valued(&["modify-window", "@"], "NUM", "seconds that times may differ", |o, text| {
+        o.modify_window = Some(number(text)?);
+        Ok(())
+    }),
+    valued(&["max-size"], "SIZE", "skip files larger than SIZE", |o, text| {
+        o.max_size = Some(size(text)?);
+        Ok(())
+    }),
+    valued(&["min-size"], "SIZE", "skip files smaller than SIZE", |o, text| {
+        o.min_size = Some(size(text)?);
+        Ok(())
+    }),
+    valued(&["exclude"], "PATTERN", "leave out what matches PATTERN", |o, text| {
+        o.filters.push(FilterOption::Exclude(text.to_vec()));
+        Ok(())
+    })
     .key("exclude"),
-    valued(
-        &["include"],
-        "PATTERN",
-        "do not leave out what matches PATTERN",
-        |o, text| {
-            o.filters.push(FilterOption::Include(text.to_vec()));
-            Ok(())
-        },
-    )
+    valued(&["include"], "PATTERN", "do not leave out what matches PATTERN", |o, text| {
+        o.filters.push(FilterOption::Include(text.to_vec()));
+        Ok(())
+    })
     .key("filter"),
     valued(&["filter", "f"], "RULE", "add a filter rule", |o, text| {
         o.filters.push(FilterOption::Filter(text.to_vec()));
         Ok(())
     })
     .key("filter"),
-    valued(
-        &["exclude-from"],
-        "FILE",
-        "read exclude patterns from FILE",
-        |o, text| {
-            o.filters
-                .push(FilterOption::ExcludeFrom(local_path(text)?, o.from0));
-            Ok(())
-        },
-    ),
-    valued(
-        &["include-from"],
-        "FILE",
-        "read include patterns from FILE",
-        |o, text| {
-            o.filters
-                .push(FilterOption::IncludeFrom(local_path(text)?, o.from0));
-            Ok(())
-        },
-    ),
-    flag(&["cvs-exclude", "C"], "leave out what CVS would", |o| {
-        o.cvs_exclude = true
+    valued(&["exclude-from"], "FILE", "read exclude patterns from FILE", |o, text| {
+        o.filters.push(FilterOption::ExcludeFrom(local_path(text)?, o.from0));
+        Ok(())
     }),
-    flag(
-        &["F"],
-        "obey .rsync-filter files; twice: and hide them",
-        |o| {
-            o.filters.push(FilterOption::RsyncFilter);
-        },
-    ),
-    switch(
-        &["from0", "0"],
-        "rule files hold records that end in NUL",
-        |o, on| {
-            o.from0 = if on { Delimiter::Nul } else { Delimiter::Line };
-        },
-    ),
+    valued(&["include-from"], "FILE", "read include patterns from FILE", |o, text| {
+        o.filters.push(FilterOption::IncludeFrom(local_path(text)?, o.from0));
+        Ok(())
+    }),
+    flag(&["cvs-exclude", "C"], "leave out what CVS would", |o| o.cvs_exclude = true),
+    flag(&["F"], "obey .rsync-filter files; twice: and hide them", |o| {
+        o.filters.push(FilterOption::RsyncFilter);
+    }),
+    switch(&["from0", "0"], "rule files hold records that end in NUL", |o, on| {
+        o.from0 = if on { Delimiter::Nul } else { Delimiter::Line };
+    }),
     not_yet(&["qsort"], "sort the file list with qsort"),
 ];
 
 /// Counts an option that can be given more than once, up to `most`.
 pub(super) fn raised(count: u8, on: bool, most: u8) -> u8 {
-    if on {
-        count.saturating_add(1).min(most)
-    } else {
-        0
-    }
+    if on { count.saturating_add(1).min(most) } else { 0 }
 }
 
 /// Takes the path of a file on this machine.

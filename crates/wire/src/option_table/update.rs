@@ -11,52 +11,23 @@ use crate::setup::CompressWish;
 const ALT_DESTS: usize = 20;
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
-    switch(&["whole-file", "W"], "copy files whole", |o, on| {
-        o.whole_file = Some(on)
-    }),
-    valued(
-        &["block-size", "B"],
-        "SIZE",
-        "the block size of the delta",
-        |o, text| {
-            let bytes = size(text)?;
-            let fits = u32::try_from(bytes)
-                .ok()
-                .filter(|bytes| *bytes <= limits::BLOCK_LEN);
-            let bytes = fits.ok_or_else(|| "is too large (at most 128K)".to_string())?;
-            o.block_size = (bytes > 0).then_some(bytes);
-            Ok(())
-        },
-    )
+    switch(&["whole-file", "W"], "copy files whole", |o, on| o.whole_file = Some(on)),
+    valued(&["block-size", "B"], "SIZE", "the block size of the delta", |o, text| {
+        let bytes = size(text)?;
+        let fits = u32::try_from(bytes).ok().filter(|bytes| *bytes <= limits::BLOCK_LEN);
+        let bytes = fits.ok_or_else(|| "is too large (at most 128K)".to_string())?;
+        o.block_size = (bytes > 0).then_some(bytes);
+        Ok(())
+    })
     .key("block_size"),
-    valued(
-        &["checksum-choice", "cc"],
-        "STR",
-        "choose the checksum",
-        checksum_choice,
-    ),
-    valued(
-        &["checksum-seed"],
-        "NUM",
-        "set the seed of the block sums",
-        |o, text| {
-            o.checksum_seed = number(text)?;
-            Ok(())
-        },
-    ),
-    switch(
-        &["compress", "z"],
-        "compress file data on its way",
-        compress,
-    )
-    .key("compress"),
-    valued(
-        &["compress-choice", "zc"],
-        "STR",
-        "choose the compression",
-        compress_choice,
-    )
-    .key("compress"),
+    valued(&["checksum-choice", "cc"], "STR", "choose the checksum", checksum_choice),
+    valued(&["checksum-seed"], "NUM", "set the seed of the block sums", |o, text| {
+        o.checksum_seed = number(text)?;
+        Ok(())
+    }),
+    switch(&["compress", "z"], "compress file data on its way", compress).key("compress"),
+    valued(&["compress-choice", "zc"], "STR", "choose the compression", compress_choice)
+        .key("compress"),
     flag(&["old-compress"], "compress as zlib", |o| {
         o.compress = CompressWish::Named(CompressName::Zlib);
     })
@@ -65,80 +36,38 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.compress = CompressWish::Named(CompressName::Zlibx);
     })
     .key("compress"),
-    valued(
-        &["compress-level", "zl"],
-        "NUM",
-        "set the level of compression",
-        |o, text| {
-            o.compress_level = Some(number(text)?);
-            Ok(())
-        },
-    ),
-    not_yet_valued(
-        &["compress-threads", "zt"],
-        "NUM",
-        "set the threads of compression",
-    ),
-    valued(
-        &["skip-compress"],
-        "LIST",
-        "suffixes that are not compressed",
-        |o, text| {
-            o.skip_compress = Some(text.to_vec());
-            Ok(())
-        },
-    )
-    .key("skip_compress"),
-    switch(&["inplace"], "write into the destination files", |o, on| {
-        o.inplace = on
+    valued(&["compress-level", "zl"], "NUM", "set the level of compression", |o, text| {
+        o.compress_level = Some(number(text)?);
+        Ok(())
     }),
+    not_yet_valued(&["compress-threads", "zt"], "NUM", "set the threads of compression"),
+    valued(&["skip-compress"], "LIST", "suffixes that are not compressed", |o, text| {
+        o.skip_compress = Some(text.to_vec());
+        Ok(())
+    })
+    .key("skip_compress"),
+    switch(&["inplace"], "write into the destination files", |o, on| o.inplace = on),
     switch(&["append"], "append data to shorter files", |o, on| {
         o.append = if on { Append::Trusting } else { Append::No };
     }),
-    flag(
-        &["append-verify"],
-        "--append, old data in the checksum",
-        |o| {
-            o.append = Append::Verifying;
-        },
-    ),
-    switch(&["sparse", "S"], "make holes of zeros", |o, on| {
-        o.sparse = on
+    flag(&["append-verify"], "--append, old data in the checksum", |o| {
+        o.append = Append::Verifying;
     }),
-    flag(&["preallocate"], "allocate files before writing", |o| {
-        o.preallocate = true
+    switch(&["sparse", "S"], "make holes of zeros", |o, on| o.sparse = on),
+    flag(&["preallocate"], "allocate files before writing", |o| o.preallocate = true),
+    switch(&["partial"], "keep partially transferred files", |o, on| o.partial = on),
+    valued(&["partial-dir"], "DIR", "and keep them in DIR", |o, text| {
+        o.partial = true;
+        o.partial_dir = (!text.is_empty()).then(|| text.to_vec());
+        Ok(())
     }),
-    switch(&["partial"], "keep partially transferred files", |o, on| {
-        o.partial = on
+    switch(&["delay-updates"], "put files into place at the end", |o, on| o.delay_updates = on),
+    valued(&["temp-dir", "T"], "DIR", "create temporary files in DIR", |o, text| {
+        o.temp_dir = Some(text.to_vec());
+        Ok(())
     }),
-    valued(
-        &["partial-dir"],
-        "DIR",
-        "and keep them in DIR",
-        |o, text| {
-            o.partial = true;
-            o.partial_dir = (!text.is_empty()).then(|| text.to_vec());
-            Ok(())
-        },
-    ),
-    switch(
-        &["delay-updates"],
-        "put files into place at the end",
-        |o, on| o.delay_updates = on,
-    ),
-    valued(
-        &["temp-dir", "T"],
-        "DIR",
-        "create temporary files in DIR",
-        |o, text| {
-            o.temp_dir = Some(text.to_vec());
-            Ok(())
-        },
-    ),
     flag(&["fsync"], "sync every written file", |o| o.fsync = true),
-    switch(&["backup", "b"], "keep what is replaced", |o, on| {
-        o.backup = on
-    }),
+    switch(&["backup", "b"], "keep what is replaced", |o, on| o.backup = on),
     valued(&["backup-dir"], "DIR", "and keep it in DIR", |o, text| {
         o.backup = true;
         o.backup_dir = Some(text.to_vec());
@@ -151,44 +80,24 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.suffix = Some(text.to_vec());
         Ok(())
     }),
-    valued(
-        &["link-dest"],
-        "DIR",
-        "hard-link to files in DIR when unchanged",
-        |o, text| alt_dest(o, AltDestKind::Link, text),
-    ),
-    valued(
-        &["copy-dest"],
-        "DIR",
-        "copy files from DIR when unchanged",
-        |o, text| alt_dest(o, AltDestKind::Copy, text),
-    ),
-    valued(
-        &["compare-dest"],
-        "DIR",
-        "leave out files that DIR has",
-        |o, text| alt_dest(o, AltDestKind::Compare, text),
-    ),
+    valued(&["link-dest"], "DIR", "hard-link to files in DIR when unchanged", |o, text| {
+        alt_dest(o, AltDestKind::Link, text)
+    }),
+    valued(&["copy-dest"], "DIR", "copy files from DIR when unchanged", |o, text| {
+        alt_dest(o, AltDestKind::Copy, text)
+    }),
+    valued(&["compare-dest"], "DIR", "leave out files that DIR has", |o, text| {
+        alt_dest(o, AltDestKind::Compare, text)
+    }),
     switch(&["fuzzy", "y"], "find a similar file as basis", |o, on| {
         o.fuzzy = raised(o.fuzzy, on, 2);
     }),
-    switch(
-        &["mkpath"],
-        "create the destination's whole path",
-        |o, on| o.mkpath = on,
-    ),
+    switch(&["mkpath"], "create the destination's whole path", |o, on| o.mkpath = on),
     not_yet_valued(&["write-batch"], "FILE", "write the update to FILE as well"),
-    not_yet_valued(
-        &["only-write-batch"],
-        "FILE",
-        "write the update to FILE alone",
-    ),
+    not_yet_valued(&["only-write-batch"], "FILE", "write the update to FILE alone"),
     not_yet_valued(&["read-batch"], "FILE", "read the update from FILE"),
-    not_yet(
-        &["remove-source-files", "remove-sent-files"],
-        "remove what was sent",
-    )
-    .not_in_config("a backup job never removes its sources"),
+    not_yet(&["remove-source-files", "remove-sent-files"], "remove what was sent")
+        .not_in_config("a backup job never removes its sources"),
 ];
 
 /// `-z` again after `-z` asks for zlibx; a codec that is already named stays.
@@ -226,12 +135,10 @@ fn checksum_choice(options: &mut Options, text: &[u8]) -> Result<(), Rejection> 
 }
 
 fn sum_name(text: &[u8]) -> Result<SumName, Rejection> {
-    lower(text)
-        .and_then(|name| SumName::parse(&name))
-        .ok_or_else(|| {
-            let known = SumName::OFFERED.map(SumName::name).join(", ");
-            Rejection::Algorithm(format!("auto, {known}, none"))
-        })
+    lower(text).and_then(|name| SumName::parse(&name)).ok_or_else(|| {
+        let known = SumName::OFFERED.map(SumName::name).join(", ");
+        Rejection::Algorithm(format!("auto, {known}, none"))
+    })
 }
 
 fn known_compressions() -> Rejection {
@@ -244,20 +151,12 @@ fn lower(text: &[u8]) -> Option<String> {
 }
 
 fn alt_dest(options: &mut Options, kind: AltDestKind, dir: &[u8]) -> Result<(), Rejection> {
-    let alt = options.alt_dest.get_or_insert_with(|| AltDest {
-        kind,
-        dirs: Vec::new(),
-    });
+    let alt = options.alt_dest.get_or_insert_with(|| AltDest { kind, dirs: Vec::new() });
     if alt.kind != kind {
-        return Err(Rejection::Value(format!(
-            "conflicts with {}",
-            alt.kind.option()
-        )));
+        return Err(Rejection::Value(format!("conflicts with {}", alt.kind.option())));
     }
     if alt.dirs.len() == ALT_DESTS {
-        return Err(Rejection::Value(format!(
-            "is one too many (at most {ALT_DESTS})"
-        )));
+        return Err(Rejection::Value(format!("is one too many (at most {ALT_DESTS})")));
     }
     alt.dirs.push(dir.to_vec());
     Ok(())

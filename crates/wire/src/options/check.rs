@@ -82,42 +82,15 @@ mod tests {
     #[test]
     fn what_rsync_refuses_to_combine_is_refused() {
         let cases = [
-            (
-                "--delete",
-                "--delete does not work without --recursive (-r)",
-            ),
-            (
-                "-a --no-r --delete-after",
-                "--delete does not work without --recursive (-r)",
-            ),
-            (
-                "-a --inplace --partial-dir=.p",
-                "--inplace cannot be used with --partial-dir",
-            ),
-            (
-                "-a --append --partial-dir=.p",
-                "--append cannot be used with --partial-dir",
-            ),
-            (
-                "-a --inplace --delay-updates",
-                "--inplace cannot be used with --delay-updates",
-            ),
-            (
-                "-a --append -W",
-                "--append cannot be used with --whole-file",
-            ),
-            (
-                "-a --delete-after --del",
-                "only one --delete-WHEN option can be given",
-            ),
-            (
-                "-ab --suffix=",
-                "--suffix cannot be empty without a --backup-dir",
-            ),
-            (
-                "-ac --cc=md5,none",
-                "--checksum cannot be used with the checksum \"none\"",
-            ),
+            ("--delete", "--delete does not work without --recursive (-r)"),
+            ("-a --no-r --delete-after", "--delete does not work without --recursive (-r)"),
+            ("-a --inplace --partial-dir=.p", "--inplace cannot be used with --partial-dir"),
+            ("-a --append --partial-dir=.p", "--append cannot be used with --partial-dir"),
+            ("-a --inplace --delay-updates", "--inplace cannot be used with --delay-updates"),
+            ("-a --append -W", "--append cannot be used with --whole-file"),
+            ("-a --delete-after --del", "only one --delete-WHEN option can be given"),
+            ("-ab --suffix=", "--suffix cannot be empty without a --backup-dir"),
+            ("-ac --cc=md5,none", "--checksum cannot be used with the checksum \"none\""),
         ];
         for (line, message) in cases {
             let words: Vec<Vec<u8>> = line.split(' ').map(|word| word.into()).collect();

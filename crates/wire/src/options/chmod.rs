@@ -103,11 +103,8 @@ impl ChmodRules {
         };
         // What `X` looks at is the mode before all changes.
         let executable = is_dir || mode & 0o111 != 0;
-        let permissions = self
-            .0
-            .iter()
-            .filter(wanted)
-            .fold(mode & 0o7777, |mode, rule| {
+        let permissions =
+            self.0.iter().filter(wanted).fold(mode & 0o7777, |mode, rule| {
                 rule.change.apply(mode, executable, umask) & 0o7777
             });
         mode & !0o7777 | permissions
@@ -121,10 +118,7 @@ impl Rule {
             [b'F', rest @ ..] => (On::Others, rest),
             _ => (On::All, item),
         };
-        Some(Rule {
-            on,
-            change: Change::parse(text)?,
-        })
+        Some(Rule { on, change: Change::parse(text)? })
     }
 }
 
@@ -135,10 +129,7 @@ impl Change {
             let octal = u32::from_str_radix(digits, 8).ok()?;
             return (octal <= 0o7777).then_some(Change::Octal(octal));
         }
-        let who_len = text
-            .iter()
-            .take_while(|byte| b"ugoa".contains(byte))
-            .count();
+        let who_len = text.iter().take_while(|byte| b"ugoa".contains(byte)).count();
         let who = Who::of(&text[..who_len]);
         let (op, rest) = match &text[who_len..] {
             [b'+', rest @ ..] => (Op::Add, rest),
@@ -151,11 +142,7 @@ impl Change {
             b"u" => copy(6),
             b"g" => copy(3),
             b"o" => copy(0),
-            _ => Some(Change::Letters {
-                who,
-                op,
-                letters: Letters::of(rest)?,
-            }),
+            _ => Some(Change::Letters { who, op, letters: Letters::of(rest)? }),
         }
     }
 
@@ -165,11 +152,7 @@ impl Change {
             Change::Letters { who, op, letters } => {
                 let bits = each_class(letters.rwx_of(executable)) & who.mask(umask);
                 let special = letters.special(*who);
-                let named = if letters.names_special() {
-                    who.set_ids()
-                } else {
-                    0
-                };
+                let named = if letters.names_special() { who.set_ids() } else { 0 };
                 changed(mode, *op, bits | special, who.rwx() | named)
             }
             Change::Copy { who, op, shift } => {
@@ -197,11 +180,7 @@ fn each_class(rwx: u32) -> u32 {
 impl Who {
     fn of(letters: &[u8]) -> Who {
         let has = |letter| letters.contains(&letter) || letters.contains(&b'a');
-        Who {
-            user: has(b'u'),
-            group: has(b'g'),
-            others: has(b'o'),
-        }
+        Who { user: has(b'u'), group: has(b'g'), others: has(b'o') }
     }
 
     fn is_named(self) -> bool {
@@ -218,11 +197,7 @@ impl Who {
 
     /// The permissions that can be set.
     fn mask(self, umask: u32) -> u32 {
-        if self.is_named() {
-            self.rwx()
-        } else {
-            ALL_RWX & !umask
-        }
+        if self.is_named() { self.rwx() } else { ALL_RWX & !umask }
     }
 
     /// The set-id bits of the classes that are named.
@@ -316,14 +291,10 @@ mod tests {
 
     #[test]
     fn what_rsync_takes_for_no_mode_is_refused() {
-        let wrong = [
-            "foo", "a+X,,u+r", "999", "", "Du+x,F", "DF755", "u+r-w", "17777", "u", "D+755",
-        ];
+        let wrong =
+            ["foo", "a+X,,u+r", "999", "", "Du+x,F", "DF755", "u+r-w", "17777", "u", "D+755"];
         for text in wrong {
-            assert!(
-                ChmodRules::default().add(text.as_bytes()).is_err(),
-                "{text}"
-            );
+            assert!(ChmodRules::default().add(text.as_bytes()).is_err(), "{text}");
         }
     }
 }

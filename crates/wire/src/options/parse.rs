@@ -44,10 +44,7 @@ pub fn parse_config(words: &[Vec<u8>], options: &mut Options) -> Result<(), Opti
     while let Some(word) = rest.next() {
         if word.len() < 2 || !word.starts_with(b"-") || word == b"--" {
             let why = "only options can stand here".to_string();
-            return Err(OptionError::Refused {
-                option: printable(word),
-                why,
-            });
+            return Err(OptionError::Refused { option: printable(word), why });
         }
         check_config(word)?;
         for setting in settings(word, &mut rest)? {
@@ -91,26 +88,18 @@ impl Setting {
             InConfig::Key(key) => format!("the job's key `{key}` says it"),
             InConfig::Refused(why) => why.to_string(),
         };
-        Err(OptionError::Refused {
-            option: self.spelled.clone(),
-            why,
-        })
+        Err(OptionError::Refused { option: self.spelled.clone(), why })
     }
 
     fn apply(&self, options: &mut Options) -> Result<(), OptionError> {
         match self.spec.status {
             Status::Works => {}
             Status::NotYet => {
-                return Err(OptionError::NotYet {
-                    option: self.spelled.clone(),
-                });
+                return Err(OptionError::NotYet { option: self.spelled.clone() });
             }
             Status::Never(why) => {
                 let option = self.spelled.clone();
-                return Err(OptionError::Refused {
-                    option,
-                    why: why.to_string(),
-                });
+                return Err(OptionError::Refused { option, why: why.to_string() });
             }
         }
         match (&self.spec.effect, &self.value) {
@@ -131,11 +120,7 @@ impl Setting {
         let (option, value) = (self.spelled.clone(), printable(text));
         match rejection {
             Rejection::Value(why) => OptionError::BadValue { option, value, why },
-            Rejection::Algorithm(known) => OptionError::UnknownAlgorithm {
-                option,
-                value,
-                known,
-            },
+            Rejection::Algorithm(known) => OptionError::UnknownAlgorithm { option, value, known },
         }
     }
 }
@@ -167,11 +152,7 @@ fn long_setting<'a>(
     let spelled = format!("--{name}");
     match attached {
         Some(_) => Err(OptionError::UnexpectedValue { option: spelled }),
-        None => Ok(Setting {
-            spec,
-            spelled,
-            value: Value::Off,
-        }),
+        None => Ok(Setting { spec, spelled, value: Value::Off }),
     }
 }
 
@@ -184,17 +165,10 @@ fn cluster<'a>(
     for (at, letter) in letters.iter().enumerate() {
         let option = format!("-{}", printable(&[*letter]));
         let Some(spec) = find_short(char::from(*letter)) else {
-            return Err(OptionError::Unknown {
-                option,
-                nearest: None,
-            });
+            return Err(OptionError::Unknown { option, nearest: None });
         };
         if spec.value.is_none() {
-            settings.push(Setting {
-                spec,
-                spelled: option,
-                value: Value::On,
-            });
+            settings.push(Setting { spec, spelled: option, value: Value::On });
             continue;
         }
         let tail = &letters[at + 1..];
@@ -219,34 +193,22 @@ fn with_value<'a>(
         (Some(placeholder), None) => match rest.next() {
             Some(text) => Value::Text(text.clone()),
             None => {
-                return Err(OptionError::MissingValue {
-                    option: spelled,
-                    placeholder,
-                });
+                return Err(OptionError::MissingValue { option: spelled, placeholder });
             }
         },
     };
-    Ok(Setting {
-        spec,
-        spelled,
-        value,
-    })
+    Ok(Setting { spec, spelled, value })
 }
 
 fn unknown(name: &str) -> OptionError {
-    let on = option_table::all()
-        .flat_map(|spec| spec.names)
-        .map(|name| (*name).to_string());
+    let on = option_table::all().flat_map(|spec| spec.names).map(|name| (*name).to_string());
     let off = option_table::all()
         .filter(|spec| spec.negatable())
         .flat_map(|spec| spec.names)
         .map(|name| format!("no-{name}"));
     let names: Vec<String> = on.chain(off).filter(|name| name.len() > 1).collect();
     let nearest = nearest(name, names.iter().map(String::as_str));
-    OptionError::Unknown {
-        option: format!("--{name}"),
-        nearest: nearest.map(spelled),
-    }
+    OptionError::Unknown { option: format!("--{name}"), nearest: nearest.map(spelled) }
 }
 
 #[cfg(test)]
@@ -289,10 +251,7 @@ mod tests {
         assert!(!parsed(&["-a", "--no-perms"]).perms);
         assert!(parsed(&["--no-perms", "-a"]).perms);
         assert_eq!(parsed(&["-vv", "--no-v", "-v"]).verbose, 1);
-        assert_eq!(
-            parsed(&["-z", "--zc=zstd", "--no-z"]).compress,
-            CompressWish::Off
-        );
+        assert_eq!(parsed(&["-z", "--zc=zstd", "--no-z"]).compress, CompressWish::Off);
         assert_eq!(parsed(&["-a"]), Options::archive());
     }
 
@@ -305,15 +264,7 @@ mod tests {
 
     #[test]
     fn filter_options_keep_their_order_and_delimiter() {
-        let line = [
-            "--exclude-from=x",
-            "-F",
-            "-0",
-            "-f",
-            "- a",
-            "--include-from=y",
-            "-FF",
-        ];
+        let line = ["--exclude-from=x", "-F", "-0", "-f", "- a", "--include-from=y", "-FF"];
         let expected = [
             FilterOption::ExcludeFrom("x".into(), Delimiter::Line),
             FilterOption::RsyncFilter,
@@ -328,16 +279,8 @@ mod tests {
     #[test]
     fn what_cannot_be_obeyed_is_named_in_one_line() {
         let cases: [(&[&str], &str, i32); 22] = [
-            (
-                &["--exlude=x"],
-                "unknown option --exlude, did you mean --exclude?",
-                1,
-            ),
-            (
-                &["--no-owne"],
-                "unknown option --no-owne, did you mean --no-owner?",
-                1,
-            ),
+            (&["--exlude=x"], "unknown option --exlude, did you mean --exclude?", 1),
+            (&["--no-owne"], "unknown option --no-owne, did you mean --no-owner?", 1),
             (&["--frobnicate"], "unknown option --frobnicate", 1),
             (&["-aZ"], "unknown option -Z", 1),
             (&["-a\u{7}"], "unknown option -\\x07", 1),
@@ -368,11 +311,7 @@ mod tests {
             (&["--timeout=5x"], "--timeout=5x is not a number", 1),
             (&["--timeout=-1"], "--timeout=-1 must not be negative", 1),
             (&["-B1M"], "-B=1M is too large (at most 128K)", 1),
-            (
-                &["--protocol=28"],
-                "--protocol=28 is not spoken here (29 to 32 are)",
-                1,
-            ),
+            (&["--protocol=28"], "--protocol=28 is not spoken here (29 to 32 are)", 1),
             (&["-M", "foo"], "-M=foo has to start with a dash", 1),
             (&["--suffix=a/b"], "--suffix=a/b cannot contain slashes", 1),
             (
@@ -380,11 +319,7 @@ mod tests {
                 "--usermap=b:c conflicts with the earlier --usermap",
                 1,
             ),
-            (
-                &["--copy-dest=a", "--link-dest=b"],
-                "--link-dest=b conflicts with --copy-dest",
-                1,
-            ),
+            (&["--copy-dest=a", "--link-dest=b"], "--link-dest=b conflicts with --copy-dest", 1),
             (
                 &["--zc=lzo"],
                 "--zc=lzo is not known here; known are auto, zstd, lz4, zlibx, zlib, none",
@@ -410,33 +345,15 @@ mod tests {
     #[test]
     fn a_job_may_not_say_what_its_keys_say() {
         let cases = [
-            (
-                "-e",
-                Some("-e cannot be used here: the target's keys `via` and `ssh` say how"),
-            ),
+            ("-e", Some("-e cannot be used here: the target's keys `via` and `ssh` say how")),
             ("-ave", Some("-e cannot be used here")),
             ("--rsh=ssh -x", Some("--rsh cannot be used here")),
-            (
-                "--remove-source-files",
-                Some("--remove-source-files cannot be used here: a backup"),
-            ),
-            (
-                "--server",
-                Some("--server cannot be used here: a job is always the client"),
-            ),
-            (
-                "-xH",
-                Some("-H cannot be used here: the job's key `attributes` says it"),
-            ),
+            ("--remove-source-files", Some("--remove-source-files cannot be used here: a backup")),
+            ("--server", Some("--server cannot be used here: a job is always the client")),
+            ("-xH", Some("-H cannot be used here: the job's key `attributes` says it")),
             ("--no-acls", Some("--no-acls cannot be used here")),
-            (
-                "--delete",
-                Some("--delete cannot be used here: the job's key `delete` says it"),
-            ),
-            (
-                "-zz",
-                Some("-z cannot be used here: the job's key `compress` says it"),
-            ),
+            ("--delete", Some("--delete cannot be used here: the job's key `delete` says it")),
+            ("-zz", Some("-z cannot be used here: the job's key `compress` says it")),
             ("--exclude=x", Some("--exclude cannot be used here")),
             ("--one-file-system", None),
             ("--delete-after", None),
@@ -452,9 +369,6 @@ mod tests {
         }
         let mut options = Options::archive();
         let error = parse_config(&words(&["--timeout", "5", "src"]), &mut options).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "src cannot be used here: only options can stand here"
-        );
+        assert_eq!(error.to_string(), "src cannot be used here: only options can stand here");
     }
 }

@@ -27,26 +27,18 @@ pub fn bandwidth_kib(text: &[u8]) -> Result<u32, String> {
         return Err("is too small (at least 512 bytes a second, or 0 for no limit)".to_string());
     }
     let kib = bytes.checked_add(512).ok_or_else(too_large)? / 1024;
-    u32::try_from(kib)
-        .ok()
-        .filter(|kib| i32::try_from(*kib).is_ok())
-        .ok_or_else(too_large)
+    u32::try_from(kib).ok().filter(|kib| i32::try_from(*kib).is_ok()).ok_or_else(too_large)
 }
 
 /// Reads a whole number as rsync does: decimal, `0x` hexadecimal, leading 0 octal.
 pub(crate) fn number(text: &[u8]) -> Result<i32, String> {
     let invalid = || "is not a number".to_string();
-    let text = std::str::from_utf8(text)
-        .map_err(|_| invalid())?
-        .trim_start();
+    let text = std::str::from_utf8(text).map_err(|_| invalid())?.trim_start();
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let (radix, digits) = match digits
-        .strip_prefix("0x")
-        .or_else(|| digits.strip_prefix("0X"))
-    {
+    let (radix, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(rest) => (16, rest),
         None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
         None => (10, digits),
@@ -82,11 +74,7 @@ fn size_in(text: &[u8], default_unit: u64) -> Result<u64, String> {
     if whole.is_empty() && fraction.is_empty() {
         return Err(invalid());
     }
-    let (unit, nudge) = match rest
-        .len()
-        .checked_sub(2)
-        .and_then(|at| rest.split_at_checked(at))
-    {
+    let (unit, nudge) = match rest.len().checked_sub(2).and_then(|at| rest.split_at_checked(at)) {
         Some((unit, "+1")) => (unit, 1),
         Some((unit, "-1")) => (unit, -1),
         _ => (rest, 0),
@@ -95,11 +83,7 @@ fn size_in(text: &[u8], default_unit: u64) -> Result<u64, String> {
     let bytes = scaled(whole, fraction, unit).ok_or_else(too_large)?;
     let bytes = bytes.checked_add_signed(nudge).ok_or_else(invalid)?;
     // The far side reads it as a signed number.
-    if bytes >= i64::MAX as u64 {
-        Err(too_large())
-    } else {
-        Ok(bytes)
-    }
+    if bytes >= i64::MAX as u64 { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// Returns what one of a unit is in bytes.
@@ -119,22 +103,12 @@ fn unit_bytes(unit: &str, default_unit: u64) -> Option<u64> {
 
 /// Multiplies `whole.fraction` by a unit, rounded down.
 fn scaled(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
-    let whole: u64 = if whole.is_empty() {
-        0
-    } else {
-        whole.parse().ok()?
-    };
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     // Nine digits tell single bytes of a gigabyte apart.
     let digits = &fraction[..fraction.len().min(9)];
-    let numerator: u128 = if digits.is_empty() {
-        0
-    } else {
-        digits.parse().ok()?
-    };
+    let numerator: u128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
     let part = numerator * u128::from(unit) / 10u128.pow(digits.len() as u32);
-    whole
-        .checked_mul(unit)?
-        .checked_add(u64::try_from(part).ok()?)
+    whole.checked_mul(unit)?.checked_add(u64::try_from(part).ok()?)
 }
 
 #[cfg(test)]

@@ -74,10 +74,7 @@ impl XattrCollector {
         for (name, value) in xattrs.iter() {
             put_item(&mut wire, name, value);
         }
-        XattrSet {
-            wire,
-            names: self.share(xattrs),
-        }
+        XattrSet { wire, names: self.share(xattrs) }
     }
 
     fn share(&mut self, xattrs: &[(Vec<u8>, Vec<u8>)]) -> Arc<ItemNames> {
@@ -85,9 +82,7 @@ impl XattrCollector {
             name: name.as_slice().into(),
             is_long: value.len() > LITERAL,
         });
-        let names = ItemNames {
-            items: items.collect(),
-        };
+        let names = ItemNames { items: items.collect() };
         if let Some(known) = self.lists.get(&names) {
             return Arc::clone(known);
         }

@@ -89,12 +89,8 @@ mod tests {
 
     fn set() -> XattrSet {
         let long = |name: &str| (name.into(), vec![b'x'; 40]);
-        let mut xattrs = [
-            long("user.a"),
-            ("user.b".into(), vec![1]),
-            long("user.c"),
-            long("user.d"),
-        ];
+        let mut xattrs =
+            [long("user.a"), ("user.b".into(), vec![1]), long("user.c"), long("user.d")];
         XattrCollector::default().collect(&mut xattrs)
     }
 
@@ -114,27 +110,15 @@ mod tests {
 
     #[test]
     fn wanting_what_was_not_digested_is_refused() {
-        let bad = [
-            "02 00",
-            "05 00",
-            "f0ffffffff 00",
-            "01 f0ffffff7f 00",
-            "01 02 f0feffffff 00",
-        ];
+        let bad = ["02 00", "05 00", "f0ffffffff 00", "01 f0ffffff7f 00", "01 02 f0feffffff 00"];
         for digits in bad {
-            assert!(
-                matches!(wanted(digits), Err(Error::Protocol(_))),
-                "{digits}"
-            );
+            assert!(matches!(wanted(digits), Err(Error::Protocol(_))), "{digits}");
         }
         assert!(matches!(wanted("01 02"), Err(Error::Closed)));
         assert!(matches!(wanted("f8"), Err(Error::Malformed(_))));
         assert!(check_wanted(&[1], None).is_err());
         let endless: Vec<u8> = [1, 0xf0, 0xff, 0xff, 0xff, 0xff].repeat(MAX_WANTED);
-        assert!(matches!(
-            read_wanted(&mut endless.as_slice()),
-            Err(Error::Protocol(_))
-        ));
+        assert!(matches!(read_wanted(&mut endless.as_slice()), Err(Error::Protocol(_))));
     }
 
     #[test]

@@ -60,10 +60,7 @@ impl Decoder {
             fields,
             list_start: 0,
             list: Vec::new(),
-            previous: Decoded {
-                atime: Some(0),
-                ..Decoded::default()
-            },
+            previous: Decoded { atime: Some(0), ..Decoded::default() },
             major: 0,
             link_dev: 0,
             names: HashMap::new(),
@@ -91,9 +88,7 @@ impl Decoder {
     fn flags(&self, r: &mut &[u8]) -> Result<u32, End> {
         if self.dialect.varint_flags() {
             return match read_varint(r).unwrap() {
-                0 => Err(End {
-                    io_error: read_varint(r).unwrap(),
-                }),
+                0 => Err(End { io_error: read_varint(r).unwrap() }),
                 flags => Ok(flags as u32),
             };
         }
@@ -115,10 +110,7 @@ impl Decoder {
 
     fn rest(&mut self, r: &mut &[u8], mut end: End) -> End {
         if !self.dialect.inc_recurse() && !self.fields.numeric_ids {
-            let lists = [
-                (self.fields.owner, IdKind::User),
-                (self.fields.group, IdKind::Group),
-            ];
+            let lists = [(self.fields.owner, IdKind::User), (self.fields.group, IdKind::Group)];
             for (is_kept, kind) in lists {
                 if is_kept || self.fields.acls {
                     self.id_list(r, kind);
@@ -146,10 +138,7 @@ impl Decoder {
     fn id_name(&mut self, r: &mut &[u8], kind: IdKind, id: u32) {
         let len = read_u8(r).unwrap();
         let name = bytes(r, len.into());
-        assert!(
-            self.names.insert((kind, id), name).is_none(),
-            "{id} is named twice"
-        );
+        assert!(self.names.insert((kind, id), name).is_none(), "{id} is named twice");
     }
 
     fn entry(&mut self, r: &mut &[u8], flags: u32) -> Decoded {
@@ -277,13 +266,8 @@ impl Decoder {
             true => self.previous.atime,
             false => entry.atime,
         };
-        self.previous = Decoded {
-            atime,
-            ..entry.clone()
-        };
-        entry.atime = entry
-            .atime
-            .filter(|_| self.fields.atimes && !is(&entry, &[0o04]));
+        self.previous = Decoded { atime, ..entry.clone() };
+        entry.atime = entry.atime.filter(|_| self.fields.atimes && !is(&entry, &[0o04]));
         entry
     }
 
@@ -306,11 +290,7 @@ impl Decoder {
             other: part(8),
             names: Vec::new(),
         };
-        let count = if flags & 0x10 == 0 {
-            0
-        } else {
-            read_varint(r).unwrap()
-        };
+        let count = if flags & 0x10 == 0 { 0 } else { read_varint(r).unwrap() };
         for _ in 0..count {
             let name = self.acl_name(r);
             acl.names.push(name);
@@ -325,11 +305,7 @@ impl Decoder {
     fn acl_name(&mut self, r: &mut &[u8]) -> AclName {
         let id = read_varint(r).unwrap() as u32;
         let bits = read_varint(r).unwrap();
-        let kind = if bits & 2 == 0 {
-            IdKind::Group
-        } else {
-            IdKind::User
-        };
+        let kind = if bits & 2 == 0 { IdKind::Group } else { IdKind::User };
         if bits & 1 != 0 {
             self.id_name(r, kind, id);
         }

@@ -31,20 +31,10 @@ const FIELDS: FlistFields = FlistFields {
 
 #[test]
 fn an_id_is_named_once_whether_as_owner_or_in_an_acl() {
-    let users = [
-        (0, "root"),
-        (1, "daemon"),
-        (3, "sys"),
-        (5, "games"),
-        (6, "man"),
-    ];
+    let users = [(0, "root"), (1, "daemon"), (3, "sys"), (5, "games"), (6, "man")];
     let groups = [(0, "root"), (2, "bin"), (3, "sys"), (5, "tty")];
     let names = move |kind: IdKind, id: u32| {
-        let names = if kind == IdKind::User {
-            &users[..]
-        } else {
-            &groups[..]
-        };
+        let names = if kind == IdKind::User { &users[..] } else { &groups[..] };
         let known = names.iter().find(|(known, _)| *known == id);
         known.map(|(_, name)| name.as_bytes().to_vec())
     };
@@ -53,17 +43,8 @@ fn an_id_is_named_once_whether_as_owner_or_in_an_acl() {
     let mut out = Vec::new();
     encoder.begin_list(1);
 
-    let file = FileEntry {
-        mode: 0o100664,
-        size: 1,
-        mtime: 1_700_000_000,
-        ..FileEntry::default()
-    };
-    let dir = FileEntry {
-        mode: 0o40755,
-        size: 4096,
-        ..file
-    };
+    let file = FileEntry { mode: 0o100664, size: 1, mtime: 1_700_000_000, ..FileEntry::default() };
+    let dir = FileEntry { mode: 0o40755, size: 4096, ..file };
     let default = Acl {
         user_obj: Some(7),
         group_obj: Some(5),
@@ -74,39 +55,17 @@ fn an_id_is_named_once_whether_as_owner_or_in_an_acl() {
     let f6 = named(vec![user(0, 6), user(5, 7), group(5, 6)]);
     let f1 = named(vec![user(1, 7), user(99_999, 5), group(2, 6)]);
     let f2 = named(vec![user(1, 7), user(3, 5), group(2, 6), group(3, 7)]);
-    let masked = Acl {
-        mask: Some(6),
-        ..named(Vec::new())
-    };
-    let with_acl = |name, mode, acl| FileEntry {
-        name,
-        mode,
-        access_acl: Some(acl),
-        ..file
-    };
-    let owned = |name, uid, gid| FileEntry {
-        name,
-        mode: 0o100644,
-        uid,
-        gid,
-        ..file
-    };
+    let masked = Acl { mask: Some(6), ..named(Vec::new()) };
+    let with_acl = |name, mode, acl| FileEntry { name, mode, access_acl: Some(acl), ..file };
+    let owned = |name, uid, gid| FileEntry { name, mode: 0o100644, uid, gid, ..file };
     let entries = [
-        FileEntry {
-            name: b".",
-            dir_mark: DirMark::Top,
-            ..dir
-        },
+        FileEntry { name: b".", dir_mark: DirMark::Top, ..dir },
         with_acl(b"f6", 0o100674, &f6),
         with_acl(b"f1", 0o100674, &f1),
         with_acl(b"f3", 0o100664, &masked),
         with_acl(b"f2", 0o100674, &f2),
         owned(b"f5", 5, 5),
-        FileEntry {
-            name: b"d",
-            default_acl: Some(&default),
-            ..dir
-        },
+        FileEntry { name: b"d", default_acl: Some(&default), ..dir },
         owned(b"f4", 1, 3),
     ];
     for entry in &entries {
@@ -123,13 +82,7 @@ fn an_id_is_named_once_whether_as_owner_or_in_an_acl() {
 }
 
 fn named(names: Vec<AclName>) -> Acl {
-    Acl {
-        user_obj: Some(6),
-        group_obj: Some(4),
-        mask: Some(7),
-        other: Some(4),
-        names,
-    }
+    Acl { user_obj: Some(6), group_obj: Some(4), mask: Some(7), other: Some(4), names }
 }
 
 fn user(id: u32, perm: u8) -> AclName {

@@ -27,23 +27,12 @@ const ARCHIVE: FlistFields = FlistFields {
     numeric_ids: false,
 };
 /// `-aH`.
-const HARD_LINKS: FlistFields = FlistFields {
-    hard_links: true,
-    ..ARCHIVE
-};
+const HARD_LINKS: FlistFields = FlistFields { hard_links: true, ..ARCHIVE };
 /// `-aAX`.
-const ATTRIBUTES: FlistFields = FlistFields {
-    acls: true,
-    xattrs: true,
-    ..ARCHIVE
-};
+const ATTRIBUTES: FlistFields = FlistFields { acls: true, xattrs: true, ..ARCHIVE };
 /// `-rltUc`, with MD5.
-const CHECKSUMS: FlistFields = FlistFields {
-    links: true,
-    checksum_len: Some(16),
-    atimes: true,
-    ..NO_FIELDS
-};
+const CHECKSUMS: FlistFields =
+    FlistFields { links: true, checksum_len: Some(16), atimes: true, ..NO_FIELDS };
 /// `-rLt`.
 const NO_FIELDS: FlistFields = FlistFields {
     links: false,
@@ -122,9 +111,7 @@ fn write(recording: &Value, fields: FlistFields) -> Vec<u8> {
         for entry in array(&list["entries"]) {
             put(&mut encoder, &mut out, entry, &mut sets, &mut collector);
         }
-        let io_error = list["end"]["io_error"]
-            .as_i64()
-            .or(list["io_error"].as_i64());
+        let io_error = list["end"]["io_error"].as_i64().or(list["io_error"].as_i64());
         encoder.end_list(&mut out, io_error.unwrap_or(0) as i32);
     }
     if dialect.inc_recurse() {
@@ -195,9 +182,8 @@ impl Sets {
         }
         recorded.is_object().then(|| {
             let items = array(&recorded["items"]).iter();
-            let mut pairs: Vec<_> = items
-                .map(|item| (text(&item["name"]).into(), value(item)))
-                .collect();
+            let mut pairs: Vec<_> =
+                items.map(|item| (text(&item["name"]).into(), value(item))).collect();
             let set = collector.collect(&mut pairs);
             self.xattrs.push(set.clone());
             set
@@ -209,12 +195,8 @@ impl Sets {
 fn acl(recorded: &Value, is_access: bool, mode: u32) -> Acl {
     let perm = |part: &str| recorded[part].as_u64().map(|perm| perm as u8);
     let bits = |shift: u32| is_access.then_some((mode >> shift & 7) as u8);
-    let names: Vec<AclName> = recorded["names"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(acl_name)
-        .collect();
+    let names: Vec<AclName> =
+        recorded["names"].as_array().into_iter().flatten().map(acl_name).collect();
     let mask = perm("mask").or(bits(3).filter(|_| !names.is_empty()));
     Acl {
         user_obj: perm("user_obj").or(bits(6)),
@@ -227,11 +209,7 @@ fn acl(recorded: &Value, is_access: bool, mode: u32) -> Acl {
 
 fn acl_name(recorded: &Value) -> AclName {
     AclName {
-        kind: if recorded["kind"] == "user" {
-            IdKind::User
-        } else {
-            IdKind::Group
-        },
+        kind: if recorded["kind"] == "user" { IdKind::User } else { IdKind::Group },
         id: number(&recorded["id"]) as u32,
         perm: number(&recorded["perm"]) as u8,
     }
@@ -254,10 +232,8 @@ fn names(recording: &Value) -> NameLookup {
             }
         }
         for entry in array(&list["entries"]) {
-            for (key, id, kind) in [
-                ("user", "uid", IdKind::User),
-                ("group", "gid", IdKind::Group),
-            ] {
+            for (key, id, kind) in [("user", "uid", IdKind::User), ("group", "gid", IdKind::Group)]
+            {
                 if let Some(name) = entry[key].as_str() {
                     names.insert((kind, number(&entry[id]) as u32), name.into());
                 }

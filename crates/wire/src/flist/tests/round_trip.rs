@@ -93,13 +93,7 @@ fn acl() -> impl Strategy<Value = Acl> {
     (part(), part(), part(), part(), vec(name, 0..4)).prop_map(
         |(user_obj, group_obj, mask, other, mut names)| {
             names.sort_unstable();
-            Acl {
-                user_obj,
-                group_obj,
-                mask,
-                other,
-                names,
-            }
+            Acl { user_obj, group_obj, mask, other, names }
         },
     )
 }
@@ -109,10 +103,7 @@ fn file() -> impl Strategy<Value = File> {
         .prop_map(|(kind, bits)| TYPES[kind] << 12 | bits);
     let nsec = prop_oneof![Just(0), 1u32..1_000_000_000];
     let size = prop_oneof![0u64..100, 0..u64::MAX / 2];
-    let rdev = (
-        prop_oneof![Just(8), any::<u32>()],
-        prop_oneof![0u32..300, any::<u32>()],
-    );
+    let rdev = (prop_oneof![Just(8), any::<u32>()], prop_oneof![0u32..300, any::<u32>()]);
     let link = proptest::option::weighted(0.4, (0u64..3, 1u64..5));
     let mark = prop_oneof![
         Just(DirMark::Top),
@@ -120,22 +111,11 @@ fn file() -> impl Strategy<Value = File> {
         Just(DirMark::NoContent),
         Just(DirMark::Implied)
     ];
-    let xattr = (
-        "user\\.[a-c]",
-        prop_oneof![vec(any::<u8>(), 0..4), vec(0u8..2, 31..35)],
-    );
+    let xattr = ("user\\.[a-c]", prop_oneof![vec(any::<u8>(), 0..4), vec(0u8..2, 31..35)]);
     let xattrs = proptest::collection::btree_map(xattr.0, xattr.1, 0..3);
     (
         (name(), mode, size, time(), nsec, time(), id(), id()),
-        (
-            rdev,
-            name(),
-            link,
-            mark,
-            acl(),
-            proptest::option::of(acl()),
-            xattrs,
-        ),
+        (rdev, name(), link, mark, acl(), proptest::option::of(acl()), xattrs),
     )
         .prop_map(|(first, second)| {
             let (name, mode, size, mtime, mtime_nsec, atime, uid, gid) = first;
@@ -185,18 +165,10 @@ fn fields() -> impl Strategy<Value = FlistFields> {
 /// Makes an ACL agree with a mode, as it does on Linux.
 fn in_line_with(acl: &Acl, mode: u32) -> Acl {
     let bits = |shift: u32| Some((mode >> shift & 7) as u8);
-    let mask = if acl.names.is_empty() {
-        acl.mask
-    } else {
-        bits(3)
-    };
+    let mask = if acl.names.is_empty() { acl.mask } else { bits(3) };
     Acl {
         user_obj: bits(6),
-        group_obj: if mask.is_none() {
-            bits(3)
-        } else {
-            acl.group_obj.or(bits(3))
-        },
+        group_obj: if mask.is_none() { bits(3) } else { acl.group_obj.or(bits(3)) },
         mask,
         other: bits(0),
         names: acl.names.clone(),
@@ -235,12 +207,7 @@ impl Model {
     }
 
     fn full(&self, file: &File) -> Decoded {
-        let FlistFields {
-            owner,
-            group,
-            atimes,
-            ..
-        } = self.fields;
+        let FlistFields { owner, group, atimes, .. } = self.fields;
         let is_dir = file.is(&[0o04]);
         let is_device = file.is(&[0o02, 0o06]);
         let mark = match (self.protocol, file.dir_mark) {
@@ -253,11 +220,7 @@ impl Model {
             mode: file.mode,
             size: file.size,
             mtime: file.mtime,
-            mtime_nsec: if self.protocol < 31 {
-                0
-            } else {
-                file.mtime_nsec
-            },
+            mtime_nsec: if self.protocol < 31 { 0 } else { file.mtime_nsec },
             atime: (atimes && !is_dir).then_some(file.atime),
             uid: if owner { file.uid } else { 0 },
             gid: if group { file.gid } else { 0 },
@@ -282,10 +245,7 @@ impl Model {
         Decoded {
             access_acl: has_acl.then(|| file.acl.clone()),
             default_acl: (has_acl && is_dir).then(|| file.default_acl.clone().unwrap_or_default()),
-            xattrs: self
-                .fields
-                .xattrs
-                .then(|| file.xattrs.iter().map(xattr).collect()),
+            xattrs: self.fields.xattrs.then(|| file.xattrs.iter().map(xattr).collect()),
             ..seen
         }
     }
@@ -338,10 +298,7 @@ fn named_ids(files: &[Vec<Decoded>], fields: FlistFields) -> BTreeSet<(IdKind, u
         if fields.group {
             ids.insert((IdKind::Group, entry.gid));
         }
-        for acl in [&entry.access_acl, &entry.default_acl]
-            .into_iter()
-            .flatten()
-        {
+        for acl in [&entry.access_acl, &entry.default_acl].into_iter().flatten() {
             ids.extend(acl.names.iter().map(|name| (name.kind, name.id)));
         }
     }

@@ -18,27 +18,18 @@ const NONE: FlistFields = FlistFields {
     xattrs: false,
     numeric_ids: false,
 };
-const OWNERS: FlistFields = FlistFields {
-    owner: true,
-    group: true,
-    ..NONE
-};
+const OWNERS: FlistFields = FlistFields { owner: true, group: true, ..NONE };
 
 fn written(protocol: u32, compat: u32, fields: FlistFields, entries: &[FileEntry<'_>]) -> Vec<u8> {
     let mut encoder = encoder(&dialect(protocol, compat), fields, Box::new(|_, _| None));
     let mut out = Vec::new();
-    entries
-        .iter()
-        .for_each(|entry| encoder.entry(&mut out, entry));
+    entries.iter().for_each(|entry| encoder.entry(&mut out, entry));
     out
 }
 
 #[test]
 fn a_missing_argument_has_no_type_and_no_fields_of_one() {
-    let missing = FileEntry {
-        name: b"nonex",
-        ..FileEntry::default()
-    };
+    let missing = FileEntry { name: b"nonex", ..FileEntry::default() };
     let expected = [&hex("809a 05")[..], b"nonex", &[0, 0, 0]].concat();
     assert_eq!(written(32, 0x1fe, NONE, &[missing]), expected);
 }
@@ -57,32 +48,18 @@ fn ids_without_names_and_large_ones_are_sent_bare() {
     let expected = hex("04 02 7531 000100 6500f153 a4810000 b039 c17011");
     assert_eq!(written(32, 0x1ff, OWNERS, &[entry]), expected);
 
-    let large = FileEntry {
-        uid: 0xffff_fff0,
-        ..entry
-    };
+    let large = FileEntry { uid: 0xffff_fff0, ..entry };
     assert!(written(32, 0x1ff, OWNERS, &[large]).ends_with(&hex("f0f0ffffff c17011")));
     assert!(written(29, 0, OWNERS, &[large]).ends_with(&hex("f0ffffff 70110100")));
 }
 
 #[test]
 fn after_a_further_name_of_a_special_the_next_device_is_sent_in_full() {
-    let fields = FlistFields {
-        hard_links: true,
-        ..NONE
-    };
-    let device = FileEntry {
-        name: b"d",
-        mode: 0o60644,
-        rdev: Some((8, 1)),
-        ..FileEntry::default()
-    };
-    let fifo = FileEntry {
-        name: b"f",
-        mode: 0o10644,
-        hard_link: Some((1, 1)),
-        ..FileEntry::default()
-    };
+    let fields = FlistFields { hard_links: true, ..NONE };
+    let device =
+        FileEntry { name: b"d", mode: 0o60644, rdev: Some((8, 1)), ..FileEntry::default() };
+    let fifo =
+        FileEntry { name: b"f", mode: 0o10644, hard_link: Some((1, 1)), ..FileEntry::default() };
     let full = written(32, 0x1fe, fields, &[device, fifo, fifo, device]);
     assert!(full.ends_with(&[8, 1]));
     let same = written(32, 0x1fe, fields, &[device, fifo, device]);

@@ -10,12 +10,8 @@ const BOUND: Duration = Duration::from_secs(2);
 
 #[test]
 fn three_hundred_thousand_entries_take_little_time_and_space() {
-    let fields = FlistFields {
-        owner: true,
-        group: true,
-        hard_links: true,
-        ..FlistFields::default()
-    };
+    let fields =
+        FlistFields { owner: true, group: true, hard_links: true, ..FlistFields::default() };
     let names: Vec<String> = (0..300_000)
         .map(|n| format!("photo/{}/album-{}/image-{n:06}.jpg", n / 10_000, n / 200))
         .collect();
