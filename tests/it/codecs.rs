@@ -1,5 +1,6 @@
 //! Does every codec carry the mixed tree at every protocol, and is what cannot shrink left alone?
 
+use std::fs;
 use std::path::Path;
 
 use crate::harness::compare::{self, Look};
@@ -48,11 +49,25 @@ fn carry(options: &[&str]) {
     odd_tree::build(&first, odd);
     odd_tree::build(&second, odd);
     odd_tree::live_in(&second);
+    lay_long_files(&second);
     for protocol in PROTOCOLS {
         for rsync in [Rsync::Installed, Rsync::V3_2_3] {
             println!("{options:?}, protocol {protocol}, {rsync:?}");
             carry_at(protocol, rsync, options, [&first, &second]);
         }
+    }
+}
+
+/// Files that several threads compress, text and noise by turns, with short ones in between.
+fn lay_long_files(root: &Path) {
+    let folder = root.join("long");
+    fs::create_dir(&folder).unwrap();
+    for (number, len) in [90, 100, 300, 2, 700, 2_000, 40, 5_000].into_iter().enumerate() {
+        let mut random = Random::new(number as u64);
+        let lines = random.text(len << 10);
+        let noise = random.bytes(len << 10);
+        fs::write(folder.join(format!("{number}-text")), lines).unwrap();
+        fs::write(folder.join(format!("{number}-noise")), noise).unwrap();
     }
 }
 
