@@ -11,8 +11,8 @@ use wire::option_table::{OPTION_GROUPS, OptionSpec, Status};
 
 use crate::exit;
 
-/// Options of rsync that a push spells the same and means otherwise, or has no use for.
-const OWN: [&str; 1] = ["help"];
+/// Options of rsync that mean something else here.
+const OWN: [&str; 2] = ["config", "help"];
 
 /// Describes the whole command line.
 pub(crate) fn command() -> Command {
@@ -64,13 +64,15 @@ fn push() -> Command {
                 .help("Jobs of the target; or paths, which have a slash or stand behind --"),
         );
     for (group, options) in OPTION_GROUPS {
-        for spec in options.iter().filter(|spec| spec.status == Status::Works) {
-            if OWN.iter().all(|own| !spec.names.contains(own)) {
-                command = command.args(rsync_args(group, spec));
-            }
+        for spec in options.iter().filter(|spec| is_rsyncs(spec)) {
+            command = command.args(rsync_args(group, spec));
         }
     }
     command
+}
+
+fn is_rsyncs(spec: &OptionSpec) -> bool {
+    OWN.iter().all(|own| !spec.names.contains(own))
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {
@@ -99,7 +101,10 @@ fn is_taken(name: &str) -> bool {
 }
 
 fn rsync_arg(group: &'static str, spec: &'static OptionSpec) -> Arg {
-    let mut arg = Arg::new(spec.names[0]).help(spec.help).help_heading(format!("rsync: {group}"));
+    // What does not work yet is known all the same, so that it is refused by name.
+    let hidden = spec.status != Status::Works;
+    let mut arg = Arg::new(spec.names[0]).help(spec.help).hide(hidden);
+    arg = arg.help_heading(format!("rsync: {group}"));
     arg = match spec.value {
         Some(value) => arg
             .value_name(value)
@@ -134,7 +139,7 @@ fn occurrence(arg: Arg) -> Arg {
 pub(crate) fn rsync_words(matches: &ArgMatches) -> Vec<Vec<u8>> {
     let mut words = Vec::new();
     let specs = OPTION_GROUPS.iter().flat_map(|(_, options)| options.iter());
-    for spec in specs.filter(|spec| spec.status == Status::Works) {
+    for spec in specs.filter(|spec| is_rsyncs(spec)) {
         collect(matches, spec.names[0], &spelled(spec.names[0]), &mut words);
         let negated = format!("no-{}", spec.names[0]);
         collect(matches, &negated, &format!("--{negated}"), &mut words);

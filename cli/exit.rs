@@ -27,29 +27,3 @@ pub(crate) const CODES: [Code; 14] = [
     code(30, "nothing moved within the time limit"),
     code(255, "ssh failed"),
 ];
-
-/// Of several codes the gravest: a failure before a partial copy, that before success.
-pub(crate) fn gravest(codes: impl IntoIterator<Item = i32>) -> i32 {
-    let gravity = |code: &i32| match code {
-        0 => 0,
-        24 => 1,
-        25 => 2,
-        23 => 3,
-        20 => 5,
-        _ => 4,
-    };
-    codes.into_iter().max_by_key(gravity).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_several_jobs_the_gravest_counts() {
-        assert_eq!(gravest([]), 0);
-        assert_eq!(gravest([0, 24, 23, 0]), 23);
-        assert_eq!(gravest([23, 12, 24]), 12);
-        assert_eq!(gravest([12, 20]), 20);
-    }
-}

@@ -17,7 +17,6 @@ use transport::Place;
 use wire::options::{Options, parse};
 
 use crate::args::rsync_words;
-use crate::exit::gravest;
 use crate::report::{LogFile, Manner, Reporter};
 use crate::signals::Stopper;
 
@@ -36,7 +35,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<i32> {
         }
         codes.push(one(task, history.as_ref(), &reporter, &stopper));
     }
-    Ok(gravest(codes))
+    Ok(sync::gravest(codes))
 }
 
 fn one(

@@ -5,6 +5,7 @@
 
 mod bad_news;
 mod codecs;
+mod corners;
 mod delete_and_filters;
 mod delta_cases;
 mod garbage;

@@ -139,10 +139,8 @@ impl<'a> Content<'a> {
     /// Tells whether the far side keeps more of the file than there is (`--append`).
     pub(crate) fn is_shorter_than_kept(&self, ready: &Ready, basis: &Basis) -> bool {
         match ready {
-            Ready::Opened(opened) if self.rules.append != Append::No => {
-                opened.len() < basis.head.basis_len()
-            }
-            _ => false,
+            Ready::Opened(opened) => basis.is_prefix && opened.len() < basis.head.basis_len(),
+            Ready::Packed(_) => false,
         }
     }
 
@@ -161,7 +159,7 @@ impl<'a> Content<'a> {
             Ready::Opened(opened) => opened,
         };
         let sum = FileSum::new(self.rules.sum, self.rules.seed);
-        let plain = self.compressor.is_none() && self.rules.append == Append::No;
+        let plain = self.compressor.is_none() && !basis.is_prefix;
         let alone = basis.sums.is_empty();
         match opened {
             Opened::Whole(content) if plain && alone => {
@@ -221,8 +219,9 @@ impl<'a> Content<'a> {
         progress: &Progress,
     ) -> Result<Sent> {
         let sum = FileSum::new(self.rules.sum, self.rules.seed);
-        let kept = if self.rules.append == Append::No { 0 } else { basis.head.basis_len() };
-        let skipped = if self.rules.append == Append::Trusting { kept } else { 0 };
+        let kept = if basis.is_prefix { basis.head.basis_len() } else { 0 };
+        let trusted = self.rules.append == Append::Trusting;
+        let skipped = if trusted { kept } else { 0 };
         if skipped > 0 && file.seek(SeekFrom::Start(skipped)).is_err() {
             return Err(closed());
         }

@@ -3,7 +3,7 @@
 //! It does nothing but decode, so that the far side never waits for us to read while we wait for
 //! it to read.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::{BufRead, Read};
 
 use delta::{BlockSums, Head};
@@ -45,6 +45,8 @@ pub(crate) struct ItemRequest {
 pub(crate) struct Basis {
     pub(crate) head: SumHead,
     pub(crate) sums: BlockSums,
+    /// Whether it is a prefix that the far side keeps.
+    pub(crate) is_prefix: bool,
 }
 
 impl Incoming {
@@ -62,7 +64,8 @@ impl Incoming {
 pub(crate) struct RequestShape {
     pub(crate) dialect: Dialect,
     pub(crate) dry_run: bool,
-    /// Whether only the head of the block sums is sent.
+    /// Whether files only grow; then but the head of the block sums is sent for a file, unless it
+    /// is asked for again.
     pub(crate) append: bool,
     pub(crate) xattrs: bool,
 }
@@ -79,6 +82,7 @@ fn read_all<R: Read>(
     desk: &Desk,
 ) -> Result<()> {
     let mut decoder = RequestDecoder::new(shape.dialect.protocol);
+    let mut asked = HashSet::new();
     let mut batch = VecDeque::new();
     loop {
         if !batch.is_empty()
@@ -94,7 +98,9 @@ fn read_all<R: Read>(
             item::Incoming::Done => Incoming::Done,
             item::Incoming::DeletionStats(stats) => Incoming::DeletionStats(stats),
             item::Incoming::KeepAlive => Incoming::KeepAlive,
-            item::Incoming::Item(request) => Incoming::Item(read_rest(reader, shape, request)?),
+            item::Incoming::Item(request) => {
+                Incoming::Item(read_rest(reader, shape, &mut asked, request)?)
+            }
         };
         batch.push_back(incoming);
     }
@@ -103,6 +109,7 @@ fn read_all<R: Read>(
 fn read_rest<R: Read>(
     reader: &mut MuxReader<'_, R>,
     shape: &RequestShape,
+    asked: &mut HashSet<i32>,
     request: Request,
 ) -> Result<ItemRequest> {
     let has_values = shape.xattrs && !shape.dry_run && lists_follow(&shape.dialect, request.iflags);
@@ -111,13 +118,20 @@ fn read_rest<R: Read>(
         false => None,
     };
     let basis = match request.iflags & iflags::TRANSFER != 0 && !shape.dry_run {
-        true => Some(Box::new(read_basis(reader, shape)?)),
+        true => {
+            let is_prefix = shape.append && asked.insert(request.ndx);
+            Some(Box::new(read_basis(reader, shape, is_prefix)?))
+        }
         false => None,
     };
     Ok(ItemRequest { request, wanted_values, basis })
 }
 
-fn read_basis<R: Read>(reader: &mut MuxReader<'_, R>, shape: &RequestShape) -> Result<Basis> {
+fn read_basis<R: Read>(
+    reader: &mut MuxReader<'_, R>,
+    shape: &RequestShape,
+    is_prefix: bool,
+) -> Result<Basis> {
     let head = SumHead::read(reader, shape.dialect.protocol)?;
     let mut sums = BlockSums::new(Head {
         count: head.count,
@@ -125,7 +139,7 @@ fn read_basis<R: Read>(reader: &mut MuxReader<'_, R>, shape: &RequestShape) -> R
         strong_len: head.strong_len,
         remainder: head.remainder,
     });
-    if !shape.append {
+    if !is_prefix {
         let mut strong = [0; limits::STRONG_LEN as usize];
         let strong = &mut strong[..head.strong_len as usize];
         for _ in 0..head.count {
@@ -133,7 +147,7 @@ fn read_basis<R: Read>(reader: &mut MuxReader<'_, R>, shape: &RequestShape) -> R
             sums.push(weak, strong);
         }
     }
-    Ok(Basis { head, sums })
+    Ok(Basis { head, sums, is_prefix })
 }
 
 /// What messages leave behind for the end of the run.
@@ -174,7 +188,14 @@ impl FarErrors {
     }
 
     /// Prefers the reason that the far side gave over the broken stream that it left.
+    ///
+    /// Where we gave up ourselves, its giving up is but the echo of that.
     pub(crate) fn explain(&self, error: Error) -> Error {
-        self.exit.map_or(error, Error::FarExit)
+        let is_break =
+            matches!(error, Error::Send(_) | Error::Wire(wire::Error::Closed | wire::Error::Io(_)));
+        match self.exit {
+            Some(code) if is_break => Error::FarExit(code),
+            _ => error,
+        }
     }
 }

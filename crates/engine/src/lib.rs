@@ -42,6 +42,6 @@ pub use event::{Event, Gravity, Item, Monitor, Problem};
 pub use progress::Progress;
 pub use push::Push;
 pub use quick_look::QuickLook;
-pub use sources::Sources;
+pub use sources::{Missing, Sources};
 pub use summary::{Counts, LARGE_FILE, Summary};
 pub use tree::Kind;

@@ -92,6 +92,11 @@ impl SentList {
         self.long_values.push((self.ndx_end() - 1, names));
     }
 
+    /// Remembers the same of the directory that the list is the content of.
+    pub(crate) fn keep_long_values_of_dir(&mut self, names: Arc<ItemNames>) {
+        self.long_values.insert(0, (self.ndx_start - 1, names));
+    }
+
     /// Returns which long attribute values of an entry may be asked for.
     pub(crate) fn long_values(&self, ndx: i32) -> Option<&ItemNames> {
         let found = self.long_values.binary_search_by_key(&ndx, |(ndx, _)| *ndx).ok()?;

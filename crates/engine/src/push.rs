@@ -24,9 +24,9 @@ use crate::error::{Error, Result};
 use crate::event::Monitor;
 use crate::inbox::{self, FarErrors, RequestShape};
 use crate::progress::Progress;
-use crate::scan::{Scan, ScanRules};
+use crate::scan::{Scan, ScanRules, SourceFilter};
 use crate::sender::{AnswerRules, Sender};
-use crate::sources::Sources;
+use crate::sources::{Source, Sources};
 use crate::summary::Summary;
 use crate::throttle::Throttle;
 
@@ -176,7 +176,7 @@ impl Push<'_> {
             incremental: dialect.inc_recurse(),
             links: options.links,
             hard_links: options.hard_links > 0,
-            one_file_system: options.one_file_system > 0,
+            one_file_system: options.one_file_system,
             checksum,
             chmod: options.chmod.clone(),
             umask: self.umask,
@@ -198,8 +198,8 @@ impl Push<'_> {
         Ok(Scan {
             sources: self.sources,
             rules,
-            filter: ActiveFilter::new(self.filter, Side::Sender, b"/"),
-            filters: !self.filter.is_empty(),
+            filters: self.source_filters(),
+            has_rules: !self.filter.is_empty(),
             attributes: AttributeReader::new(AttributeWish {
                 acls: options.acls,
                 xattrs: options.xattrs,
@@ -213,6 +213,11 @@ impl Push<'_> {
             progress: self.progress,
             walk: Default::default(),
         })
+    }
+
+    fn source_filters(&self) -> Vec<SourceFilter> {
+        let filter = |source: &Source| ActiveFilter::new(self.filter, Side::Sender, &source.base);
+        self.sources.given().iter().map(filter).map(SourceFilter::new).collect()
     }
 
     fn content<'s>(&'s self, dialect: &Dialect, desk: &'s Desk) -> Content<'s> {
@@ -235,12 +240,11 @@ impl Push<'_> {
                 false => SeedOrder::Last,
             },
             append,
-            inplace: options.inplace,
+            inplace: options.inplace || append != Append::No,
             inplace_partial: dialect.inplace_partial(),
             keep_alive: self.keep_alive(),
         };
-        let codec =
-            compress_kind(dialect.compress).map(|kind| (kind, kind.level(options.compress_level)));
+        let codec = codec(dialect.compress, options.compress_level);
         let skip = match &options.skip_compress {
             Some(list) => SkipList::parse(list),
             None => SkipList::default(),
@@ -286,12 +290,15 @@ fn sum_kind(name: SumName) -> SumKind {
     }
 }
 
-fn compress_kind(name: CompressName) -> Option<CompressKind> {
-    match name {
-        CompressName::None => None,
-        CompressName::Zlib => Some(CompressKind::Zlib),
-        CompressName::Zlibx => Some(CompressKind::Zlibx),
-        CompressName::Zstd => Some(CompressKind::Zstd),
-        CompressName::Lz4 => Some(CompressKind::Lz4),
-    }
+/// Returns the session's codec with its level. Level 0 of deflate is none at all, for both sides.
+fn codec(name: CompressName, level: Option<i32>) -> Option<(CompressKind, i32)> {
+    let kind = match name {
+        CompressName::None => return None,
+        CompressName::Zlib | CompressName::Zlibx if level == Some(0) => return None,
+        CompressName::Zlib => CompressKind::Zlib,
+        CompressName::Zlibx => CompressKind::Zlibx,
+        CompressName::Zstd => CompressKind::Zstd,
+        CompressName::Lz4 => CompressKind::Lz4,
+    };
+    Some((kind, kind.level(level)))
 }

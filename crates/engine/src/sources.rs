@@ -22,6 +22,15 @@ pub(crate) struct Source {
     pub(crate) stat: Stat,
 }
 
+/// What a source that is not there means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// The copy is incomplete.
+    AnError,
+    /// Nothing (`--ignore-missing-args`).
+    PassedOver,
+}
+
 /// All sources of a push, opened.
 #[derive(Debug, Default)]
 pub struct Sources {
@@ -31,22 +40,30 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Opens every source. One that is not there is reported and counted; when none is left the
-    /// push is refused.
-    pub fn open(paths: &[PathBuf], monitor: Monitor<'_>) -> Result<Self> {
+    /// Opens every source. One that cannot be opened is reported and counted, unless it is only
+    /// not there and `missing` says to pass it over.
+    pub fn open(paths: &[PathBuf], missing: Missing, monitor: Monitor<'_>) -> Result<Self> {
         let mut sources = Self::default();
         for path in paths {
-            if let Err(error) = sources.add(path) {
-                sources.missing += 1;
-                let text = error.to_string();
-                let problem = Problem { path: path.clone(), text, gravity: Gravity::Error };
-                monitor(Event::Problem(problem));
+            let Err(error) = sources.add(path) else { continue };
+            let content_wanted = split(path.as_os_str().as_bytes()).1 == b".";
+            if missing == Missing::PassedOver && error.is_not_found() && !content_wanted {
+                continue;
             }
+            sources.missing += 1;
+            let text = error.to_string();
+            let problem = Problem { path: path.clone(), text, gravity: Gravity::Error };
+            monitor(Event::Problem(problem));
         }
-        if sources.given.is_empty() {
+        if sources.given.is_empty() && sources.missing > 0 {
             return Err(Error::NothingToSend);
         }
         Ok(sources)
+    }
+
+    /// Tells whether there is nothing to send, and nothing wrong with that.
+    pub fn is_empty(&self) -> bool {
+        self.given.is_empty()
     }
 
     /// Counts the arguments that could not be found.

@@ -116,8 +116,13 @@ impl Connection {
     /// To be called only when the engine has said and read everything, or has failed: a stock
     /// rsync takes an early end for a broken connection. It waits a bounded time.
     pub fn finish(self) -> Ending {
+        self.finish_within(PATIENCE)
+    }
+
+    /// Does the same, but waits no longer than `patience`.
+    pub fn finish_within(self, patience: Duration) -> Ending {
         self.idle_limit.lift();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + patience;
         if self.canceller.reason().is_none() {
             self.stream.end_writing();
             // Closing a socket with unread data would destroy what is still on its way there.

@@ -77,6 +77,17 @@ impl Listing {
         true
     }
 
+    /// Adds all names of another listing; those that find no room are left out.
+    pub fn append(&mut self, other: Listing) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        for listed in other.iter() {
+            let _ = self.push(listed.name, listed.kind, listed.place);
+        }
+    }
+
     /// Counts the names.
     pub fn len(&self) -> usize {
         self.slots.len()

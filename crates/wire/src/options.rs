@@ -343,7 +343,11 @@ impl Options {
         Offer {
             protocol: self.own_protocol(),
             checksum_choice: self.checksum_choice,
-            compress: self.compress,
+            compress: match (self.compress, self.compress_level) {
+                // A level asks for compression by itself, on both sides.
+                (CompressWish::Off, Some(_)) => CompressWish::Negotiate,
+                (wish, _) => wish,
+            },
             may_inc_recurse: self.may_inc_recurse(),
         }
     }

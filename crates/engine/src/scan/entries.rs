@@ -7,7 +7,7 @@ use tree::{Dir, Kind, Stat};
 use wire::flist::{DirMark, FileEntry};
 use wire::xattr::XattrSet;
 
-use super::{Pending, Scan, ScanTotals};
+use super::{IO_ERROR_GENERAL, Pending, Scan, ScanTotals};
 use crate::attributes::Attributes;
 use crate::desk::{ListPart, Scanned, SenderGone};
 use crate::event::{Event, Gravity, Problem};
@@ -16,12 +16,17 @@ use crate::summary::LARGE_FILE;
 
 /// Encoded bytes after which a piece of a list is handed over.
 const PART_BYTES: usize = 64 << 10;
-/// The io-error bit for anything unreadable; the far side then deletes nothing.
-const IO_ERROR_GENERAL: i32 = 1;
 /// The io-error bit for what vanished.
 const IO_ERROR_VANISHED: i32 = 2;
 
 impl Scan<'_> {
+    /// The index before a list's first entry stands for the directory itself, values included.
+    pub(super) fn keep_long_values_of_dir(&mut self, attributes: &Attributes) {
+        if let Some(names) = attributes.xattrs.as_ref().and_then(XattrSet::requestable) {
+            self.walk.list.keep_long_values_of_dir(Arc::clone(names));
+        }
+    }
+
     pub(super) fn begin_list(&mut self, ndx_start: i32, dir: Option<i32>) {
         self.walk.list = SentList::new(ndx_start);
         self.walk.list_dir = dir;
@@ -34,7 +39,8 @@ impl Scan<'_> {
         self.walk.path.clear();
         self.walk.path.push(b'.');
         self.walk.list.enter(root, b"");
-        let attributes = self.attributes(dir, b".", stat).unwrap_or_default();
+        let attributes = self.attributes(root, dir, b".", stat).unwrap_or_default();
+        self.keep_long_values_of_dir(&attributes);
         self.emit(b".", stat, DirMark::Top, &attributes, None)
     }
 

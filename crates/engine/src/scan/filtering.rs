@@ -1,67 +1,57 @@
 //! Which names the filter keeps, and where in the tree its per-directory rules stand.
 
-use filter::Verdict;
+use filter::{ActiveFilter, Verdict};
 use tree::{Dir, Kind, Listing};
 
-use super::{Pending, Scan, set_path};
+use super::{Scan, set_path};
 use crate::attributes;
 use crate::event::Gravity;
-use crate::sources::Source;
+
+/// The filter of one source: each has rules of its own from the merge files that it holds.
+pub(crate) struct SourceFilter {
+    pub(super) filter: ActiveFilter,
+    /// How many directories it has entered.
+    pub(super) depth: usize,
+}
+
+impl SourceFilter {
+    pub(crate) fn new(filter: ActiveFilter) -> Self {
+        Self { filter, depth: 0 }
+    }
+}
 
 impl Scan<'_> {
-    /// Has the filter begin anew for the names of one source.
-    pub(super) fn turn_filter_to(&mut self, source: &Source, dir: &Dir) {
-        if self.walk.filter_source == Some(source.root) {
-            return;
-        }
-        self.leave_filter(0);
-        self.filter.set_base(&source.base);
-        self.walk.filter_source = Some(source.root);
-        // The directory that a source is named in is not part of the transfer.
-        if source.name == b"." {
-            self.enter_filter(b"", dir);
+    /// Brings the filter of a source back to where `depth` directories were entered.
+    pub(super) fn leave_filter(&mut self, root: u16, depth: usize) {
+        let standing = &mut self.filters[usize::from(root)];
+        while standing.depth > depth {
+            standing.filter.leave_dir();
+            standing.depth -= 1;
         }
     }
 
-    pub(super) fn leave_filter(&mut self, depth: usize) {
-        while self.walk.filter_depth > depth {
-            self.filter.leave_dir();
-            self.walk.filter_depth -= 1;
-        }
-    }
-
-    /// Brings the filter to where it was when the directory was found.
-    pub(super) fn back_to_parent(&mut self, pending: &Pending) {
-        let sources = self.sources;
-        let root = pending.places[0].root;
-        if self.filters && self.walk.filter_source != Some(root) {
-            let source = sources.given().iter().find(|source| source.root == root);
-            let dir = sources.roots()[usize::from(root)].open_dir(b".");
-            if let (Some(source), Ok(dir)) = (source, dir) {
-                self.turn_filter_to(source, &dir);
-            }
-        }
-        self.leave_filter(pending.depth);
-    }
-
-    pub(super) fn enter_filter(&mut self, path: &[u8], dir: &Dir) {
-        self.walk.filter_depth += 1;
+    /// Has the filter of a source read the merge files of a directory.
+    pub(super) fn enter_filter(&mut self, root: u16, path: &[u8], dir: &Dir) {
+        let standing = &mut self.filters[usize::from(root)];
+        standing.depth += 1;
         let mut read = |name: &[u8]| attributes::read_merge_file(dir, name);
-        if let Err(error) = self.filter.enter_dir(path, &mut read) {
-            let text = error.to_string();
-            self.report(dir, b"", text, Gravity::Error);
+        if let Err(error) = standing.filter.enter_dir(path, &mut read) {
+            self.report(dir, b"", error.to_string(), Gravity::Error);
         }
     }
 
-    pub(super) fn keep_wanted(&mut self, listing: &mut Listing, parent: &[u8]) {
-        let Self { filter, walk, rules, .. } = self;
-        if !self.filters && rules.recurse {
+    /// Takes out of a listing what the filter of its source leaves out.
+    pub(super) fn keep_wanted(&mut self, listing: &mut Listing, root: u16, parent: &[u8]) {
+        if !self.has_rules && self.rules.recurse {
             return;
         }
+        let recurse = self.rules.recurse;
+        let filter = &self.filters[usize::from(root)].filter;
+        let path = &mut self.walk.path;
         listing.retain(|listed| {
-            set_path(&mut walk.path, parent, listed.name);
+            set_path(path, parent, listed.name);
             let is_dir = listed.kind == Kind::Dir;
-            filter.check(&walk.path, is_dir) == Verdict::Include && (rules.recurse || !is_dir)
+            filter.check(path, is_dir) == Verdict::Include && (recurse || !is_dir)
         });
     }
 }

@@ -7,9 +7,10 @@
 mod entries;
 mod filtering;
 
+pub(crate) use filtering::SourceFilter;
+
 use std::sync::atomic::Ordering::Relaxed;
 
-use filter::ActiveFilter;
 use tree::{Dir, Kind, Listed, Listing, Stat};
 use wire::flist::order::compare_siblings;
 use wire::flist::{DirMark, FlistEncoder};
@@ -27,6 +28,9 @@ use crate::summary::Counts;
 /// The longest path that fits the wire.
 const MAX_PATH: usize = 4_095;
 
+/// The io-error bit for anything unreadable; the far side then deletes nothing.
+const IO_ERROR_GENERAL: i32 = 1;
+
 /// What of the session's options the scan needs.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanRules {
@@ -34,7 +38,8 @@ pub(crate) struct ScanRules {
     pub(crate) incremental: bool,
     pub(crate) links: bool,
     pub(crate) hard_links: bool,
-    pub(crate) one_file_system: bool,
+    /// How often `--one-file-system` was given.
+    pub(crate) one_file_system: u8,
     pub(crate) checksum: Option<delta::SumKind>,
     pub(crate) chmod: ChmodRules,
     pub(crate) umask: u32,
@@ -71,27 +76,28 @@ struct Pending {
     places: Vec<Place>,
     /// Its directory number on the wire.
     number: i32,
-    depth: usize,
 }
 
 #[derive(Debug)]
 struct Place {
     root: u16,
     stat: Stat,
-    /// `None` for a mount point under `--one-file-system`.
+    /// False for a mount point under `--one-file-system`.
     scan: bool,
     mark: DirMark,
-    /// Kept only where the entry is written later than it is found.
     attributes: Attributes,
+    /// How deep the source's filter stood where it was found.
+    filter_depth: usize,
 }
 
 /// The walk over all sources.
 pub(crate) struct Scan<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) rules: ScanRules,
-    pub(crate) filter: ActiveFilter,
+    /// The filter of each source, by the number of its root.
+    pub(crate) filters: Vec<SourceFilter>,
     /// Whether any rule can leave anything out.
-    pub(crate) filters: bool,
+    pub(crate) has_rules: bool,
     pub(crate) attributes: AttributeReader,
     pub(crate) encoder: FlistEncoder,
     pub(crate) desk: &'a Desk,
@@ -104,9 +110,6 @@ pub(crate) struct Scan<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     stack: Vec<Pending>,
-    /// Which source the filter is set up for, and how many directories it has entered.
-    filter_source: Option<u16>,
-    filter_depth: usize,
     /// The list in the making: its encoded entries, and what is remembered of them.
     bytes: Vec<u8>,
     list: SentList,
@@ -123,6 +126,10 @@ pub(crate) struct Walk {
 impl Scan<'_> {
     /// Walks everything; ends early when the sender has gone.
     pub(crate) fn run(mut self) -> Result<(), SenderGone> {
+        if self.sources.missing() > 0 {
+            // What belongs to a source that is not there must not be taken for deleted.
+            self.walk.io_error |= IO_ERROR_GENERAL;
+        }
         self.begin_list(i32::from(self.rules.incremental), None);
         self.top()?;
         if self.rules.incremental {
@@ -151,19 +158,22 @@ impl Scan<'_> {
                     continue;
                 }
             };
-            self.turn_filter_to(source, &dir);
+            if source.stat.kind() == Kind::Dir && !self.rules.recurse {
+                let text = "is a directory, and only files are asked for: not sent".to_owned();
+                self.report(&dir, &source.name, text, Gravity::Warning);
+                continue;
+            }
             let place = u16::try_from(dirs.len()).unwrap_or(u16::MAX);
             let mut listing = Listing::default();
             if source.name == b"." {
                 self.emit_dot(&source.stat, &dir, source.root)?;
+                self.enter_filter(source.root, b"", &dir);
                 self.read_names(&dir, &mut listing, place);
             } else {
                 let _ = listing.push(&source.name, source.stat.kind(), place);
             }
-            self.keep_wanted(&mut listing, b"");
-            for listed in listing.iter() {
-                let _ = all.push(listed.name, listed.kind, place);
-            }
+            self.keep_wanted(&mut listing, source.root, b"");
+            all.append(listing);
             dirs.push((source.root, dir));
         }
         self.emit_listing(&mut all, &dirs, Vec::new(), true)
@@ -171,30 +181,35 @@ impl Scan<'_> {
 
     /// Lists one directory. Without incremental recursion its own entry comes first.
     fn directory(&mut self, pending: Pending) -> Result<(), SenderGone> {
-        self.back_to_parent(&pending);
         if self.rules.incremental {
             // One index stands for the directory itself, before those of its entries.
             self.begin_list(self.walk.list.ndx_end() + 1, Some(pending.number));
-            self.walk.list.enter(pending.places[0].root, &pending.path);
+            let first = &pending.places[0];
+            self.walk.list.enter(first.root, &pending.path);
+            self.keep_long_values_of_dir(&pending.places[0].attributes);
         } else {
             self.emit_found_earlier(&pending)?;
         }
-        let mut listing = Listing::default();
+        let mut all = Listing::default();
         let mut dirs = Vec::new();
         for place in pending.places.iter().filter(|place| place.scan) {
-            match self.sources.roots()[usize::from(place.root)].open_dir(&pending.path) {
-                Ok(dir) => dirs.push((place.root, dir)),
-                Err(error) => self.problem(&error),
-            }
+            let dir = match self.sources.roots()[usize::from(place.root)].open_dir(&pending.path) {
+                Ok(dir) => dir,
+                Err(error) => {
+                    self.problem(&error);
+                    continue;
+                }
+            };
+            self.leave_filter(place.root, place.filter_depth);
+            self.enter_filter(place.root, &pending.path, &dir);
+            let number = u16::try_from(dirs.len()).unwrap_or(u16::MAX);
+            let mut listing = Listing::default();
+            self.read_names(&dir, &mut listing, number);
+            self.keep_wanted(&mut listing, place.root, &pending.path);
+            all.append(listing);
+            dirs.push((place.root, dir));
         }
-        if let Some((_, dir)) = dirs.first() {
-            self.enter_filter(&pending.path, dir);
-        }
-        for ((_, dir), place) in dirs.iter().zip(0..) {
-            self.read_names(dir, &mut listing, place);
-        }
-        self.keep_wanted(&mut listing, &pending.path);
-        self.emit_listing(&mut listing, &dirs, pending.path, false)?;
+        self.emit_listing(&mut all, &dirs, pending.path, false)?;
         if self.rules.incremental {
             self.end_list()?;
         }
@@ -228,7 +243,7 @@ impl Scan<'_> {
                 self.walk.list.enter(*root, &parent);
                 entered = Some(*root);
             }
-            let Some((stat, attributes)) = self.look_at(dir, listed, &parent) else {
+            let Some((stat, attributes)) = self.look_at(*root, dir, listed, &parent) else {
                 continue;
             };
             if listed.kind != Kind::Dir {
@@ -237,6 +252,9 @@ impl Scan<'_> {
                 continue;
             }
             let place = self.place_of(*root, &stat, attributes, is_top);
+            if !place.scan && self.rules.one_file_system > 1 {
+                continue;
+            }
             if self.rules.incremental {
                 self.emit(listed.name, &stat, place.mark, &place.attributes, None)?;
             }
@@ -250,6 +268,7 @@ impl Scan<'_> {
     /// Reads what is to be known of one name; `None` when it cannot be sent, which is reported.
     fn look_at(
         &mut self,
+        root: u16,
         dir: &Dir,
         listed: Listed<'_>,
         parent: &[u8],
@@ -269,7 +288,7 @@ impl Scan<'_> {
         };
         if (stat.kind() == Kind::Dir) != (listed.kind == Kind::Dir) {
             let text = "changed its type while it was listed: not sent".to_owned();
-            self.report(dir, listed.name, text, Gravity::Vanished);
+            self.report(dir, listed.name, text, Gravity::Error);
             return None;
         }
         if stat.kind() == Kind::Symlink
@@ -279,12 +298,13 @@ impl Scan<'_> {
             self.problem(&error);
             return None;
         }
-        let attributes = self.attributes(dir, listed.name, &stat)?;
+        let attributes = self.attributes(root, dir, listed.name, &stat)?;
         Some((stat, attributes))
     }
 
-    fn attributes(&mut self, dir: &Dir, name: &[u8], stat: &Stat) -> Option<Attributes> {
-        match self.attributes.read(dir, name, stat, &self.filter) {
+    fn attributes(&mut self, root: u16, dir: &Dir, name: &[u8], stat: &Stat) -> Option<Attributes> {
+        let filter = &self.filters[usize::from(root)].filter;
+        match self.attributes.read(dir, name, stat, filter) {
             Ok(attributes) => Some(attributes),
             Err(error) => {
                 self.problem(&error);
@@ -296,26 +316,26 @@ impl Scan<'_> {
     fn place_of(&self, root: u16, stat: &Stat, attributes: Attributes, is_top: bool) -> Place {
         let home = self.sources.given().iter().find(|source| source.root == root);
         let elsewhere = home.is_some_and(|source| source.stat.dev != stat.dev);
-        let scan = !(self.rules.one_file_system && elsewhere);
+        let scan = self.rules.one_file_system == 0 || !elsewhere;
         let named = is_top && home.is_some_and(|source| source.name != b".");
         let mark = match (scan, named) {
             (false, _) => DirMark::NoContent,
             (true, true) => DirMark::Top,
             (true, false) => DirMark::Content,
         };
-        Place { root, stat: *stat, scan, mark, attributes }
+        let filter_depth = self.filters[usize::from(root)].depth;
+        Place { root, stat: *stat, scan, mark, attributes, filter_depth }
     }
 
     /// Keeps a directory for later; one that repeats the name before it is merged into that one.
     fn remember(&mut self, found: &mut Vec<Pending>, place: Place) {
-        let depth = self.walk.filter_depth;
         let number = self.walk.next_dir;
         self.walk.next_dir += 1;
         match found.last_mut() {
             Some(last) if last.path == self.walk.path => last.places.push(place),
             _ => {
                 let path = self.walk.path.as_slice().to_vec();
-                found.push(Pending { path, places: vec![place], number, depth });
+                found.push(Pending { path, places: vec![place], number });
             }
         }
     }

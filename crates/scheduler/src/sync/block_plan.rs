@@ -62,6 +62,8 @@ fn divided(options: &Options, look: &QuickLook, why: String) -> Vec<Pass> {
         block_size: Some(block),
         delete: None,
         delete_excluded: false,
+        // Deleting implies it: a directory in the way of a file goes.
+        force: options.force || options.deletes(),
         ..options.clone()
     };
     vec![
@@ -72,6 +74,8 @@ fn divided(options: &Options, look: &QuickLook, why: String) -> Vec<Pass> {
 
 #[cfg(test)]
 mod tests {
+    use engine::Missing;
+
     use super::*;
     use crate::history::RunRecord;
     use crate::sync::task::{Way, Wishes};
@@ -99,7 +103,7 @@ mod tests {
         for n in 0..200 {
             sparse(&temp.path().join(n.to_string()), 300_000);
         }
-        let sources = Sources::open(&[temp.path().to_owned()], &|_| ()).unwrap();
+        let sources = Sources::open(&[temp.path().to_owned()], Missing::AnError, &|_| ()).unwrap();
         let options =
             Options { delete: Some(wire::options::DeleteTiming::During), ..Options::archive() };
 

@@ -44,15 +44,15 @@ impl Failure {
             (engine::Error::FarExit(code), _) | (_, FarEnd::Exited(code)) => Some(*code),
             _ => None,
         };
+        let why = last_text(&ending.stderr, texts);
+        let why = why.map_or_else(String::new, |text| format!(" ({text})"));
         match transport::translate(far_code, &ending.stderr, texts) {
             Some(Advice { what, hint }) => {
-                let why = last_text(&ending.stderr, texts)
-                    .map_or_else(String::new, |text| format!(" ({text})"));
                 Self { code, what: format!("{peer}: {what}{why}"), hint: Some(hint) }
             }
             None => Self {
                 code,
-                what: format!("{peer}: {error}"),
+                what: format!("{peer}: {error}{why}"),
                 hint: is_loss(error).then(|| LOSS_HINT.to_owned()),
             },
         }
@@ -75,10 +75,13 @@ fn is_ours(error: &engine::Error) -> bool {
     )
 }
 
-fn is_loss(error: &engine::Error) -> bool {
+/// Tells whether the far side is gone or has given up: then its own end says why.
+pub(crate) fn is_loss(error: &engine::Error) -> bool {
     matches!(
         error,
-        engine::Error::Send(_) | engine::Error::Wire(wire::Error::Closed | wire::Error::Io(_))
+        engine::Error::Send(_)
+            | engine::Error::FarExit(_)
+            | engine::Error::Wire(wire::Error::Closed | wire::Error::Io(_))
     )
 }
 

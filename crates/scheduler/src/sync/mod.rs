@@ -8,5 +8,5 @@ mod session;
 mod task;
 
 pub use failure::Failure;
-pub use session::{Note, Outcome, Tellers, census, run};
+pub use session::{Note, Outcome, Tellers, census, gravest, run};
 pub use task::{Surroundings, Task, Way, Wishes};

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::{Event, Progress, Push, Sources, Summary};
+use engine::{Event, Missing, Progress, Push, Sources, Summary};
 use filter::RuleList;
 use transport::{
     Canceller, Connection, FarArguments, Hooks, Limits, PasswordSources, Reason, Route,
@@ -16,12 +16,15 @@ use crate::history::RunRecord;
 
 use super::adapt::adapt;
 use super::block_plan::passes;
-use super::failure::Failure;
+use super::failure::{Failure, is_loss};
 use super::filter_rules::rules;
 use super::task::{Surroundings, Task};
 
 /// How long a daemon may take to answer, where `--contimeout` does not say.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a far side with which a session has failed may take to end.
+const FAILED_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Texts of the far side that are kept to find out why a run failed.
 const MAX_TEXTS: usize = 64;
@@ -76,6 +79,10 @@ pub fn run(
 ) -> Outcome {
     match prepare(task, around, tellers) {
         Err(failure) => Outcome::failed(failure),
+        // Everything that is not there was to be passed over.
+        Ok((sources, _)) if sources.is_empty() => {
+            Outcome { code: wire::exit::OK, summary: Some(Summary::default()), failure: None }
+        }
         Ok((sources, filter)) => {
             let ready = Ready { task, around, tellers, new_canceller, sources, filter };
             ready.all_passes()
@@ -89,9 +96,17 @@ fn prepare(
     tellers: &Tellers<'_>,
 ) -> Result<(Sources, RuleList), Failure> {
     let filter = rules(task, around)?;
-    let sources = Sources::open(&task.sources, tellers.monitor)
+    let sources = open_sources(task, tellers.monitor)
         .map_err(|error| Failure::local(error.exit_code(), error))?;
     Ok((sources, filter))
+}
+
+fn open_sources(task: &Task, monitor: engine::Monitor<'_>) -> engine::Result<Sources> {
+    let missing = match task.options.ignore_missing_args {
+        true => Missing::PassedOver,
+        false => Missing::AnError,
+    };
+    Sources::open(&task.sources, missing, monitor)
 }
 
 /// A task whose sources are open.
@@ -171,8 +186,15 @@ impl Ready<'_> {
         let (reader, writer) = (&mut connection.reader, &mut connection.writer);
         let done = push.run(reader, writer, protocol, &hang_up);
         let stopped = canceller.reason();
+        if done.as_ref().is_err_and(|error| !is_loss(error)) {
+            // Its end can tell nothing more, and it need not come by itself.
+            canceller.cancel(Reason::Failed);
+        }
         let peer = connection.peer.clone();
-        let ending = connection.finish();
+        let ending = match done {
+            Ok(_) => connection.finish(),
+            Err(_) => connection.finish_within(FAILED_PATIENCE),
+        };
         let texts = texts.into_inner().unwrap_or_default();
         match done {
             Ok(summary) => {
@@ -223,13 +245,26 @@ impl Outcome {
 
     /// Joins two sessions of one run: what was listed counts once, what moved counts together.
     fn and(self, later: Outcome) -> Outcome {
-        let code = self.code.max(later.code);
+        let code = gravest([self.code, later.code]);
         let summary = match (self.summary, later.summary) {
             (Some(first), Some(second)) => Some(first.and(&second)),
             (first, second) => second.or(first),
         };
         Outcome { code, summary, failure: later.failure }
     }
+}
+
+/// Of several codes the gravest: a failure before a partial copy, that before success.
+pub fn gravest(codes: impl IntoIterator<Item = i32>) -> i32 {
+    let gravity = |code: &i32| match *code {
+        wire::exit::OK => 0,
+        wire::exit::VANISHED => 1,
+        wire::exit::DELETE_LIMIT => 2,
+        wire::exit::PARTIAL => 3,
+        wire::exit::SIGNAL => 5,
+        _ => 4,
+    };
+    codes.into_iter().max_by_key(gravity).unwrap_or(wire::exit::OK)
 }
 
 fn keep(texts: &Mutex<Vec<String>>, text: &[u8]) {
@@ -272,8 +307,21 @@ pub fn census(task: &Task, around: &Surroundings, progress: &Progress) {
     let Ok(filter) = rules(task, around) else {
         return;
     };
-    let Ok(sources) = Sources::open(&task.sources, &|_| ()) else {
+    let Ok(sources) = open_sources(task, &|_| ()) else {
         return;
     };
     engine::census(&sources, &filter, task.options.one_file_system > 0, progress);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_codes_the_gravest_counts() {
+        assert_eq!(gravest([]), 0);
+        assert_eq!(gravest([0, 24, 23, 0]), 23);
+        assert_eq!(gravest([23, 12, 24]), 12);
+        assert_eq!(gravest([12, 20]), 20);
+    }
 }
