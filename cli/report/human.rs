@@ -66,16 +66,12 @@ impl Human {
     }
 
     fn item(&self, item: &Item<'_>) -> Vec<Line> {
-        let name = words::item_name(item);
-        if self.manner.itemize {
-            return out(format!("{} {name}{}", itemize(item), words::leader(item)));
-        }
-        if self.manner.preview {
-            return out(preview(item, &name));
-        }
-        match self.manner.verbose {
-            0 => Vec::new(),
-            _ => out(format!("{name}{}", words::leader(item))),
+        let name = || format!("{}{}", words::item_name(item), words::leader(item));
+        match self.manner {
+            Manner { itemize: true, .. } => out(format!("{} {}", itemize(item), name())),
+            Manner { preview: true, .. } => out(preview(item)),
+            Manner { verbose: 1.., .. } => out(name()),
+            _ => Vec::new(),
         }
     }
 
@@ -160,7 +156,8 @@ impl Human {
 }
 
 /// What would be done with an item.
-fn preview(item: &Item<'_>, name: &str) -> String {
+fn preview(item: &Item<'_>) -> String {
+    let name = words::item_name(item);
     let is_new = item.iflags & iflags::IS_NEW != 0;
     if item.iflags & iflags::TRANSFER != 0 {
         let what = if is_new { "new" } else { "changed" };

@@ -58,16 +58,18 @@ impl Reporter {
 
     /// Tells that a task begins.
     pub(crate) fn begin(&self, task: &Task) {
-        self.tell(json::start(task), |human| human.begin(task));
+        self.tell(|| json::start(task), |human| human.begin(task));
         self.log(&format!("{} to {}", task.name, task.way));
     }
 
     /// Tells an event of the engine.
     pub(crate) fn event(&self, event: &Event<'_>) {
-        if let Some(text) = log_file::event(event) {
+        if self.log.is_some()
+            && let Some(text) = log_file::event(event)
+        {
             self.log(&text);
         }
-        self.tell(json::event(event), |human| human.event(event));
+        self.tell(|| json::event(event), |human| human.event(event));
     }
 
     /// Tells a line about the session as a whole.
@@ -75,18 +77,18 @@ impl Reporter {
         let (Note::Warning(text) | Note::Retrying(text) | Note::Decision(text) | Note::Motd(text)) =
             note;
         self.log(text);
-        self.tell(json::note(note), |human| human.note(note));
+        self.tell(|| json::note(note), |human| human.note(note));
     }
 
     /// Tells what a program in between, such as ssh, wrote to its stderr.
     pub(crate) fn far_stderr(&self, line: &str) {
         self.log(line);
-        self.tell(json::far_stderr(line), |human| human.far_line(line));
+        self.tell(|| json::far_stderr(line), |human| human.far_line(line));
     }
 
     /// Tells how a task ended.
     pub(crate) fn outcome(&self, task: &Task, outcome: &Outcome) {
-        self.tell(json::outcome(task, outcome), |human| human.outcome(task, outcome));
+        self.tell(|| json::outcome(task, outcome), |human| human.outcome(task, outcome));
         for line in log_file::outcome(outcome) {
             self.log(&line);
         }
@@ -119,9 +121,13 @@ impl Reporter {
         result
     }
 
-    fn tell(&self, json: Option<Value>, words: impl FnOnce(&mut Human) -> Vec<Line>) {
+    fn tell(
+        &self,
+        json: impl FnOnce() -> Option<Value>,
+        words: impl FnOnce(&mut Human) -> Vec<Line>,
+    ) {
         if self.manner.json {
-            if let Some(value) = json {
+            if let Some(value) = json() {
                 print(&[(Channel::Out, value.to_string())]);
             }
             return;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::limits;
 
 /// How much data is held back before it is written unasked.
-const BUFFER: usize = 1 << 16;
+const BUFFER: usize = 1 << 17;
 /// From this size on, data is not copied into the buffer.
 const LARGE: usize = 1 << 14;
 
