@@ -199,3 +199,20 @@ fn a_mount_point_is_kept_empty_or_left_out_as_asked() {
         assert_eq!(far.folder("copy/mounted").exists(), expected, "{option}");
     }
 }
+
+#[test]
+fn attributes_asked_for_at_an_old_protocol_end_with_stocks_words_and_code() {
+    let folder = temp_dir();
+    write(folder.path().join("source/file"), "1");
+    let source = folder.path().join("source");
+    let far = FarSide::start(Way::Pipe, Rsync::Installed);
+    for option in ["-A", "-X"] {
+        let options = [option, "--protocol=29"];
+        let theirs = stock(Rsync::Installed, far.stock_push(&options, &source, "stock")).run();
+        let ours = repl(far.push(&options, &source, "ours")).run().expect_code(theirs.code());
+        let told = theirs.stderr();
+        let words = told.lines().next().unwrap();
+        assert!(words.contains("requires protocol 30"), "{told}");
+        assert!(ours.stderr().contains(words), "{}", ours.told());
+    }
+}
