@@ -48,10 +48,11 @@ impl Human {
                     Gravity::Vanished => "vanished",
                     Gravity::Error => "error",
                 };
+                let text = problem.trouble.to_string();
                 let path = problem.path.display().to_string();
-                let named = problem.text.contains(&path) || path.is_empty();
+                let named = text.contains(&path) || path.is_empty();
                 let path = printable(path.as_bytes());
-                let text = printable(problem.text.as_bytes());
+                let text = printable(text.as_bytes());
                 match named {
                     true => err(format!("{label}: {text}")),
                     false => err(format!("{label}: {path}: {text}")),

@@ -59,10 +59,12 @@ pub(crate) fn itemize(item: &Item<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use engine::Direction;
+
     use super::*;
 
     fn text(iflags: u16, kind: Kind, leader: Option<&[u8]>) -> String {
-        itemize(&Item { name: b"x", iflags, kind, leader, size: 0 })
+        itemize(&Item { leader, ..Item::new(b"x", iflags, kind, Direction::Sent) })
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub(crate) fn event(event: &Event<'_>) -> Option<Value> {
                 Gravity::Error => "error",
             };
             let path = problem.path.as_os_str().as_encoded_bytes();
-            let value = json!({ "event": "problem", "level": level, "text": problem.text });
+            let value =
+                json!({ "event": "problem", "level": level, "text": problem.trouble.to_string() });
             with_name(value, "path", path)
         }
         Event::Decision { name, text } => {

@@ -44,7 +44,7 @@ pub(crate) fn event(event: &Event<'_>) -> Option<String> {
         Event::FarText { text, .. } => {
             format!("far side: {}", String::from_utf8_lossy(text).trim_end())
         }
-        Event::Problem(problem) => format!("{}: {}", problem.path.display(), problem.text),
+        Event::Problem(problem) => format!("{}: {}", problem.path.display(), problem.trouble),
         Event::Decision { name, text } => format!("{}: {text}", printable(name)),
         _ => return None,
     })

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use wire::mux::TextKind;
 
+use crate::notice::Notice;
+use crate::trouble::{Doing, Trouble, Who};
+
 /// Something that a person, a log or a program may want to know at once.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -24,8 +27,15 @@ pub enum Event<'a> {
         /// The raw text.
         text: &'a [u8],
     },
-    /// A file or directory could not be sent as it should; the run goes on.
+    /// Something could not be done as it should with one file; the run goes on.
     Problem(Problem),
+    /// A remark that is worth a line at some level of `--info`.
+    Notice {
+        /// What is remarked.
+        notice: Notice,
+        /// The path from the transfer root that it is about; may be empty.
+        name: &'a [u8],
+    },
     /// A decision that is worth a line under `-vv`.
     Decision {
         /// The file that it concerns; empty for the whole session.
@@ -38,6 +48,8 @@ pub enum Event<'a> {
 }
 
 /// An item as the generator reported it.
+///
+/// The fields behind `size` are filled in as far as [`Telling`] asks for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
     /// Path from the transfer root.
@@ -50,17 +62,92 @@ pub struct Item<'a> {
     pub leader: Option<&'a [u8]>,
     /// Length of a regular file in bytes.
     pub size: u64,
+    /// Which way content goes.
+    pub direction: Direction,
+    /// Where a symlink points to.
+    pub link_target: Option<&'a [u8]>,
+    /// Type and permissions.
+    pub mode: u32,
+    /// Modification time in seconds since 1970.
+    pub mtime: i64,
+    /// Owner and group.
+    pub owner: (u32, u32),
+    /// What moved for it, once it has.
+    pub moved: Moved<'a>,
 }
 
-/// Why something could not be sent.
+impl<'a> Item<'a> {
+    /// Describes an item by what is always known of it.
+    pub fn new(name: &'a [u8], iflags: u16, kind: tree::Kind, direction: Direction) -> Self {
+        let moved = Moved::default();
+        let (leader, link_target) = (None, None);
+        let (size, mode, mtime, owner) = (0, 0, 0, (0, 0));
+        Self { name, iflags, kind, leader, size, direction, link_target, mode, mtime, owner, moved }
+    }
+}
+
+/// Which way the content of files goes, seen from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the far side, or to the other half of a local copy.
+    Sent,
+    /// To here.
+    Received,
+}
+
+/// What moved for one file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moved<'a> {
+    /// Bytes on the wire for the content (`%b`).
+    pub data_bytes: u64,
+    /// Bytes of block sums (`%c`).
+    pub sum_bytes: u64,
+    /// The whole-file checksum (`%C`), bytes as on the wire.
+    pub checksum: Option<&'a [u8]>,
+}
+
+/// What the receiver of events wants to know of items, so that nothing is read for nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Telling {
+    /// Unchanged items are told as well.
+    pub unchanged: bool,
+    /// Targets of symlinks.
+    pub link_targets: bool,
+    /// Modes, times and owners.
+    pub attributes: bool,
+    /// A file is told after it has moved, with [`Moved`]; else before.
+    pub after_transfer: bool,
+}
+
+/// What went wrong with one file.
 #[derive(Debug)]
 pub struct Problem {
-    /// The path as a person would type it.
+    /// The absolute path, or as a person would type it.
     pub path: PathBuf,
-    /// What happened, as a clause: `cannot open: permission denied`.
-    pub text: String,
+    /// What happened.
+    pub trouble: Trouble,
     /// How grave it is.
     pub gravity: Gravity,
+    /// Which part of the session met it.
+    pub who: Who,
+}
+
+impl Problem {
+    /// Describes a step that the system refused.
+    pub fn system(who: Who, doing: Doing, error: tree::Error, gravity: Gravity) -> Self {
+        let path = error.path().to_owned();
+        let trouble = match gravity {
+            Gravity::Vanished => Trouble::Vanished,
+            Gravity::Warning | Gravity::Error => Trouble::System { doing, error },
+        };
+        Self { path, trouble, gravity, who }
+    }
+
+    /// Describes something else in our words alone.
+    pub fn other(who: Who, path: PathBuf, ours: String, gravity: Gravity) -> Self {
+        let trouble = Trouble::Other { ours, stock: String::new() };
+        Self { path, trouble, gravity, who }
+    }
 }
 
 /// What a problem does to the exit code.

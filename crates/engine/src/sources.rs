@@ -8,6 +8,7 @@ use tree::{Root, Stat};
 
 use crate::error::{Error, Result};
 use crate::event::{Event, Gravity, Monitor, Problem};
+use crate::trouble::{Doing, Who};
 
 /// One argument of a push: where to read and what it is called over there.
 #[derive(Debug)]
@@ -51,8 +52,7 @@ impl Sources {
                 continue;
             }
             sources.missing += 1;
-            let text = error.to_string();
-            let problem = Problem { path: path.clone(), text, gravity: Gravity::Error };
+            let problem = Problem::system(Who::Sender, Doing::LINK_STAT, error, Gravity::Error);
             monitor(Event::Problem(problem));
         }
         if sources.given.is_empty() && sources.missing > 0 {

@@ -7,7 +7,10 @@
 
 mod check;
 mod chmod;
+mod default;
 mod error;
+mod info;
+mod kinds;
 mod nearest;
 mod parse;
 mod value;
@@ -20,6 +23,11 @@ use crate::setup::{CompressWish, Offer};
 
 pub use chmod::{ChmodError, ChmodRules};
 pub use error::OptionError;
+pub use info::{Info, InfoLevels};
+pub use kinds::{
+    AltDest, AltDestKind, Append, Batch, DeleteTiming, Delimiter, FilesFrom, FilterOption,
+    IpFamily, OutBuf, StderrMode,
+};
 pub use nearest::nearest;
 pub use parse::{parse, parse_config, refused_in_config};
 pub use value::{bandwidth_kib, size};
@@ -33,12 +41,29 @@ pub(crate) use value::{count, number};
 pub struct Options {
     /// `-r`: descends into directories.
     pub recursive: bool,
+    /// `-d`: lists directories without descending into them.
+    pub dirs: bool,
+    /// `-R`: keeps the whole path of each source.
+    pub relative: bool,
+    /// Whether the directories above a source of `-R` keep their attributes
+    /// (`--no-implied-dirs` clears it).
+    pub implied_dirs: bool,
+    /// `--files-from`: where the names of the sources stand.
+    pub files_from: Option<FilesFrom>,
+    /// `-m`: leaves out directories in which nothing is kept.
+    pub prune_empty_dirs: bool,
+    /// `--list-only`: lists the sources and changes nothing.
+    pub list_only: bool,
     /// Whether the file list may be sent in parts (`--no-inc-recursive` clears it).
     pub inc_recursive: bool,
     /// `-x`: stays on the file system of each source; 2 leaves the mount points out as well.
     pub one_file_system: u8,
     /// `--ignore-missing-args`: a source that does not exist is no error.
     pub ignore_missing_args: bool,
+    /// `--delete-missing-args`: a source that does not exist is deleted at the far side.
+    pub delete_missing_args: bool,
+    /// `--remove-source-files`: the sender deletes what has arrived.
+    pub remove_source_files: bool,
     /// The filter options in the order they were given.
     pub filters: Vec<FilterOption>,
     /// `-C`: appends the rules of CVS behind all others.
@@ -48,6 +73,16 @@ pub struct Options {
 
     /// `-l`: sends symlinks as symlinks.
     pub links: bool,
+    /// `-L`: sends what a symlink points to.
+    pub copy_links: bool,
+    /// `-k`: the same for symlinks to directories alone.
+    pub copy_dirlinks: bool,
+    /// `--copy-unsafe-links`: the same for symlinks that lead out of the tree.
+    pub copy_unsafe_links: bool,
+    /// `--safe-links`: leaves out symlinks that lead out of the tree.
+    pub safe_links: bool,
+    /// `--munge-links`: stores symlinks so that they lead nowhere.
+    pub munge_links: bool,
     /// `-p`: keeps permissions.
     pub perms: bool,
     /// `-E`: keeps executability, where permissions are not kept.
@@ -78,6 +113,14 @@ pub struct Options {
     pub keep_dirlinks: bool,
     /// `--super`: the far side tries what only root may do.
     pub super_user: bool,
+    /// `--fake-super`: keeps what only root may set in an extended attribute.
+    pub fake_super: bool,
+    /// `--copy-devices`: sends the content of devices.
+    pub copy_devices: bool,
+    /// `--write-devices`: writes content into devices.
+    pub write_devices: bool,
+    /// `--iconv`: the charset of names here and there, in rsync's own syntax.
+    pub iconv: Option<Vec<u8>>,
     /// `--numeric-ids`: sends numbers without names.
     pub numeric_ids: bool,
     /// `--usermap`, in rsync's own syntax.
@@ -129,6 +172,8 @@ pub struct Options {
     pub compress: CompressWish,
     /// `--compress-level`; `None` is the codec's own.
     pub compress_level: Option<i32>,
+    /// `--compress-threads`.
+    pub compress_threads: u32,
     /// `--skip-compress` in rsync's own syntax; `None` is the built-in list.
     pub skip_compress: Option<Vec<u8>>,
     /// `--inplace`: writes into the files of the far side.
@@ -184,6 +229,24 @@ pub struct Options {
     pub timeout: u32,
     /// `--contimeout`: seconds to reach a daemon; 0 is none.
     pub contimeout: u32,
+    /// `--stop-after` and `--stop-at`: seconds since 1970 when the transfer stops.
+    pub stop_at: Option<i64>,
+    /// `--sockopts`, in rsync's own syntax.
+    pub sockopts: Option<Vec<u8>>,
+    /// `--blocking-io` for the remote shell, or its opposite.
+    pub blocking_io: Option<bool>,
+    /// `--early-input`: what a daemon's early exec gets.
+    pub early_input: Option<PathBuf>,
+    /// `--old-args`, counted.
+    pub old_args: u8,
+    /// `--trust-sender`: takes the far side's list without checking it against what was asked.
+    pub trust_sender: bool,
+    /// `--max-alloc`, bytes; 0 is no limit.
+    pub max_alloc: Option<u64>,
+    /// `--write-batch`, `--only-write-batch` and `--read-batch`.
+    pub batch: Option<Batch>,
+    /// `--copy-as`: USER and, behind a colon, GROUP.
+    pub copy_as: Option<Vec<u8>>,
     /// `--bwlimit` in KiB a second; 0 is none.
     pub bwlimit: u32,
 
@@ -199,102 +262,26 @@ pub struct Options {
     pub stats: bool,
     /// `-h`, counted. rsync starts at 1.
     pub human_readable: u8,
+    /// `--progress`: shows how far each file is.
+    pub progress: bool,
+    /// `--info`, in rsync's own syntax, in the order given.
+    pub info: Vec<Vec<u8>>,
+    /// `--debug`, likewise.
+    pub debug: Vec<Vec<u8>>,
+    /// `--out-format`.
+    pub out_format: Option<Vec<u8>>,
+    /// `--log-file-format`.
+    pub log_file_format: Option<Vec<u8>>,
+    /// `-8`: names are printed as they are.
+    pub eight_bit_output: bool,
+    /// `--outbuf`: how stdout is buffered.
+    pub outbuf: Option<OutBuf>,
+    /// `--stderr`: where messages go.
+    pub stderr: StderrMode,
+    /// `--no-motd`: leaves a daemon's greeting out.
+    pub no_motd: bool,
     /// `--log-file` on this side.
     pub log_file: Option<PathBuf>,
-}
-
-/// Is one filter option of the command line or the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FilterOption {
-    /// `--exclude=PATTERN`.
-    Exclude(Vec<u8>),
-    /// `--include=PATTERN`.
-    Include(Vec<u8>),
-    /// `--filter=RULE`.
-    Filter(Vec<u8>),
-    /// `-F`: the first obeys `.rsync-filter` files, the second hides them.
-    RsyncFilter,
-    /// `--exclude-from=FILE`.
-    ExcludeFrom(PathBuf, Delimiter),
-    /// `--include-from=FILE`.
-    IncludeFrom(PathBuf, Delimiter),
-}
-
-/// Tells what ends a record of a rule file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Delimiter {
-    /// A line end.
-    #[default]
-    Line,
-    /// A NUL byte (`--from0`).
-    Nul,
-}
-
-/// Tells when the far side deletes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeleteTiming {
-    /// Plain `--delete`: before the transfer below protocol 30, during it from there on.
-    ByProtocol,
-    /// `--delete-before`.
-    Before,
-    /// `--delete-during`.
-    During,
-    /// `--delete-delay`.
-    Delay,
-    /// `--delete-after`.
-    After,
-}
-
-/// Tells whether files only grow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Append {
-    /// Neither option.
-    #[default]
-    No,
-    /// `--append`: what is there is trusted.
-    Trusting,
-    /// `--append-verify`: what is there counts in the whole-file checksum.
-    Verifying,
-}
-
-/// Holds the alternative destination directories, all of one kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AltDest {
-    /// What happens to a file that is found there unchanged.
-    pub kind: AltDestKind,
-    /// The directories in the order given.
-    pub dirs: Vec<Vec<u8>>,
-}
-
-/// Tells what happens to a file that an alternative directory holds unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AltDestKind {
-    /// Nothing.
-    Compare,
-    /// It is copied.
-    Copy,
-    /// It is hard-linked.
-    Link,
-}
-
-impl AltDestKind {
-    /// Returns the option that asks for it.
-    pub fn option(self) -> &'static str {
-        match self {
-            AltDestKind::Compare => "--compare-dest",
-            AltDestKind::Copy => "--copy-dest",
-            AltDestKind::Link => "--link-dest",
-        }
-    }
-}
-
-/// Tells which kind of address is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IpFamily {
-    /// IPv4 (`-4`).
-    V4,
-    /// IPv6 (`-6`).
-    V6,
 }
 
 impl Options {
@@ -357,95 +344,6 @@ impl Options {
         match self.compress {
             CompressWish::Named(name) => Some(name),
             CompressWish::Off | CompressWish::Negotiate => None,
-        }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            recursive: false,
-            inc_recursive: true,
-            one_file_system: 0,
-            ignore_missing_args: false,
-            filters: Vec::new(),
-            cvs_exclude: false,
-            from0: Delimiter::Line,
-            links: false,
-            perms: false,
-            executability: false,
-            times: false,
-            group: false,
-            owner: false,
-            devices: false,
-            specials: false,
-            hard_links: 0,
-            acls: false,
-            xattrs: 0,
-            atimes: 0,
-            omit_dir_times: false,
-            omit_link_times: false,
-            keep_dirlinks: false,
-            super_user: false,
-            numeric_ids: false,
-            usermap: None,
-            groupmap: None,
-            chmod: ChmodRules::default(),
-            update: false,
-            existing: false,
-            ignore_existing: false,
-            size_only: false,
-            ignore_times: false,
-            checksum: false,
-            modify_window: None,
-            max_size: None,
-            min_size: None,
-            delete: None,
-            delete_excluded: false,
-            max_delete: None,
-            force: false,
-            ignore_errors: false,
-            whole_file: None,
-            block_size: None,
-            checksum_choice: None,
-            checksum_seed: 0,
-            compress: CompressWish::Off,
-            compress_level: None,
-            skip_compress: None,
-            inplace: false,
-            append: Append::No,
-            sparse: false,
-            preallocate: false,
-            partial: false,
-            partial_dir: None,
-            delay_updates: false,
-            temp_dir: None,
-            fsync: false,
-            backup: false,
-            backup_dir: None,
-            suffix: None,
-            alt_dest: None,
-            fuzzy: 0,
-            mkpath: false,
-            rsh: None,
-            rsync_path: None,
-            remote_options: Vec::new(),
-            secluded_args: false,
-            protocol: None,
-            port: None,
-            password_file: None,
-            address: None,
-            ip_family: None,
-            timeout: 0,
-            contimeout: 0,
-            bwlimit: 0,
-            verbose: 0,
-            quiet: false,
-            dry_run: false,
-            itemize: 0,
-            stats: false,
-            human_readable: 1,
-            log_file: None,
         }
     }
 }

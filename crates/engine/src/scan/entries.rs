@@ -13,6 +13,7 @@ use crate::desk::{ListPart, Scanned, SenderGone};
 use crate::event::{Event, Gravity, Problem};
 use crate::list::SentList;
 use crate::summary::LARGE_FILE;
+use crate::trouble::{Doing, Who};
 
 /// Encoded bytes after which a piece of a list is handed over.
 const PART_BYTES: usize = 64 << 10;
@@ -123,16 +124,17 @@ impl Scan<'_> {
         self.desk.offer(Scanned::Part(ListPart { dir, bytes, list: Some(list), io_error }))
     }
 
-    pub(super) fn problem(&mut self, error: &tree::Error) {
+    pub(super) fn problem(&mut self, doing: Doing, error: tree::Error) {
         let gravity = if error.is_not_found() { Gravity::Vanished } else { Gravity::Error };
         self.note(gravity);
-        let problem = Problem { path: error.path().to_owned(), text: error.to_string(), gravity };
+        let problem = Problem::system(Who::Sender, doing, error, gravity);
         (self.monitor)(Event::Problem(problem));
     }
 
     pub(super) fn report(&mut self, dir: &Dir, name: &[u8], text: String, gravity: Gravity) {
         self.note(gravity);
-        (self.monitor)(Event::Problem(Problem { path: dir.path_of(name), text, gravity }));
+        let problem = Problem::other(Who::Sender, dir.path_of(name), text, gravity);
+        (self.monitor)(Event::Problem(problem));
     }
 
     pub(super) fn note(&mut self, gravity: Gravity) {

@@ -24,6 +24,7 @@ use crate::list::SentList;
 use crate::progress::Progress;
 use crate::sources::Sources;
 use crate::summary::Counts;
+use crate::trouble::Doing;
 
 /// The longest path that fits the wire.
 const MAX_PATH: usize = 4_095;
@@ -154,7 +155,7 @@ impl Scan<'_> {
             let dir = match sources.roots()[usize::from(source.root)].open_dir(b".") {
                 Ok(dir) => dir,
                 Err(error) => {
-                    self.problem(&error);
+                    self.problem(Doing::OPEN_DIR, error);
                     continue;
                 }
             };
@@ -196,7 +197,7 @@ impl Scan<'_> {
             let dir = match self.sources.roots()[usize::from(place.root)].open_dir(&pending.path) {
                 Ok(dir) => dir,
                 Err(error) => {
-                    self.problem(&error);
+                    self.problem(Doing::OPEN_DIR, error);
                     continue;
                 }
             };
@@ -218,7 +219,7 @@ impl Scan<'_> {
 
     fn read_names(&mut self, dir: &Dir, listing: &mut Listing, place: u16) {
         if let Err(error) = dir.read_names(listing, place) {
-            self.problem(&error);
+            self.problem(Doing::READ_DIR, error);
         }
     }
 
@@ -282,7 +283,7 @@ impl Scan<'_> {
         let stat = match dir.stat(listed.name) {
             Ok(stat) => stat,
             Err(error) => {
-                self.problem(&error);
+                self.problem(Doing::READLINK_STAT, error);
                 return None;
             }
         };
@@ -295,7 +296,7 @@ impl Scan<'_> {
             && self.rules.links
             && let Err(error) = dir.read_link(listed.name, &mut self.walk.target)
         {
-            self.problem(&error);
+            self.problem(Doing::READLINK_STAT, error);
             return None;
         }
         let attributes = self.attributes(root, dir, listed.name, &stat)?;
@@ -307,7 +308,7 @@ impl Scan<'_> {
         match self.attributes.read(dir, name, stat, filter) {
             Ok(attributes) => Some(attributes),
             Err(error) => {
-                self.problem(&error);
+                self.problem(Doing::XATTR_READ, error);
                 None
             }
         }

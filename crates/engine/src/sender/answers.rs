@@ -15,11 +15,12 @@ use super::{Sender, unknown};
 use crate::attributes::put_values;
 use crate::content::Sent;
 use crate::error::{Error, Result};
-use crate::event::{Event, Gravity, Item, Problem};
+use crate::event::{Direction, Event, Gravity, Item, Problem};
 use crate::inbox::{Basis, Incoming, ItemRequest};
 use crate::list::{Place, SentList};
 use crate::read_ahead::{Ready, Recipe};
 use crate::small_file::{self, SMALL_FILE};
+use crate::trouble::{Doing, Who};
 
 /// Requests that must wait before reading ahead is thought of.
 const MIN_WAITING: usize = 4;
@@ -105,7 +106,8 @@ impl<W: Write> Sender<'_, W> {
             request.xname.as_deref().filter(|_| request.iflags & iflags::LOCAL_CHANGE != 0);
         let (kind, size) = (place.kind, place.size);
         let name = if path.is_empty() { b"." } else { path };
-        (self.monitor)(Event::Item(Item { name, iflags: flags, kind, leader, size }));
+        let item = Item::new(name, flags, kind, Direction::Sent);
+        (self.monitor)(Event::Item(Item { leader, size, ..item }));
     }
 
     /// Sends the content of one file.
@@ -120,7 +122,7 @@ impl<W: Write> Sender<'_, W> {
         self.progress.begin_file(&path);
         let ready = match self.open(asked.request.ndx, place) {
             Ok(ready) => ready,
-            Err(Error::Tree(error)) => return self.cannot_send(asked.request.ndx, &error),
+            Err(Error::Tree(error)) => return self.cannot_send(asked.request.ndx, error),
             Err(error) => return Err(error),
         };
         if self.content.is_shorter_than_kept(&ready, &basis) {
@@ -199,15 +201,11 @@ impl<W: Write> Sender<'_, W> {
         }
     }
 
-    fn cannot_send(&mut self, ndx: i32, error: &tree::Error) -> Result<()> {
+    fn cannot_send(&mut self, ndx: i32, error: tree::Error) -> Result<()> {
         let gravity = if error.is_not_found() { Gravity::Vanished } else { Gravity::Error };
-        let text = match gravity {
-            Gravity::Vanished => "file has vanished".to_owned(),
-            Gravity::Warning | Gravity::Error => error.to_string(),
-        };
         self.note(gravity);
-        let path = error.path().to_owned();
-        (self.monitor)(Event::Problem(Problem { path, text, gravity }));
+        let problem = Problem::system(Who::Sender, Doing::OPEN_SOURCE, error, gravity);
+        (self.monitor)(Event::Problem(problem));
         self.no_send(ndx)
     }
 
@@ -221,13 +219,14 @@ impl<W: Write> Sender<'_, W> {
 
     fn warn(&self, place: &Place<'_>, text: String) {
         let path = self.roots[usize::from(place.root)].path_of(&place.path());
-        (self.monitor)(Event::Problem(Problem { path, text, gravity: Gravity::Warning }));
+        let problem = Problem::other(Who::Sender, path, text, Gravity::Warning);
+        (self.monitor)(Event::Problem(problem));
     }
 
     fn problem(&mut self, place: &Place<'_>, text: String, gravity: Gravity) {
         self.note(gravity);
         let path = self.roots[usize::from(place.root)].path_of(&place.path());
-        (self.monitor)(Event::Problem(Problem { path, text, gravity }));
+        (self.monitor)(Event::Problem(Problem::other(Who::Sender, path, text, gravity)));
     }
 
     fn note(&mut self, gravity: Gravity) {

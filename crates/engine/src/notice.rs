@@ -1,0 +1,106 @@
+//! What is worth a line although nothing went wrong, in rsync's words.
+
+use wire::options::Info;
+
+/// A remark about one name, or about the session where the name is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notice {
+    /// The item is as it should be.
+    UpToDate,
+    /// `--ignore-existing` left it alone.
+    Exists,
+    /// `--update` left it alone.
+    IsNewer,
+    /// `--max-size` left it out.
+    OverMaxSize,
+    /// `--min-size` left it out.
+    UnderMinSize,
+    /// `--existing` did not create this file.
+    NotCreating,
+    /// `--existing` did not create this directory.
+    NotCreatingDir,
+    /// It is neither file, directory nor symlink that may be sent.
+    SkippingNonRegular,
+    /// A directory without `-r` or `-d`.
+    SkippingDirectory,
+    /// The destination directory was made.
+    CreatedDirectory,
+    /// Nothing is deleted because something could not be read.
+    NotDeleting,
+    /// A directory that holds what is not to be deleted stays.
+    NotDeletingNonEmpty,
+    /// A mount point stays.
+    NotDeletingMountPoint,
+    /// So many deletions were left out by `--max-delete`.
+    DeletionsStopped(u32),
+    /// The first try of a file failed its checksum; it comes again.
+    VerificationFailed {
+        /// What became of the data: `discarded`, `retained`, `put into partial-dir`.
+        fate: &'static str,
+    },
+    /// A symlink that leads out of the tree was left out.
+    UnsafeSymlink,
+    /// The sender removed a source file.
+    SourceRemoved,
+}
+
+impl Notice {
+    /// Returns rsync's line, without the line end.
+    pub fn stock(self, name: &[u8]) -> Vec<u8> {
+        let (before, after): (&str, String) = match self {
+            Notice::UpToDate => ("", " is uptodate".into()),
+            Notice::Exists => ("", " exists".into()),
+            Notice::IsNewer => ("", " is newer".into()),
+            Notice::OverMaxSize => ("", " is over max-size".into()),
+            Notice::UnderMinSize => ("", " is under min-size".into()),
+            Notice::NotCreating => ("not creating new file \"", "\"".into()),
+            Notice::NotCreatingDir => ("not creating new directory \"", "\"".into()),
+            Notice::SkippingNonRegular => ("skipping non-regular file \"", "\"".into()),
+            Notice::SkippingDirectory => ("skipping directory ", String::new()),
+            Notice::CreatedDirectory => ("created directory ", String::new()),
+            Notice::NotDeleting => {
+                ("IO error encountered -- skipping file deletion", String::new())
+            }
+            Notice::NotDeletingNonEmpty => ("cannot delete non-empty directory: ", String::new()),
+            Notice::NotDeletingMountPoint => ("cannot delete mount point: ", String::new()),
+            Notice::DeletionsStopped(skipped) => {
+                ("", format!("Deletions stopped due to --max-delete limit ({skipped} skipped)"))
+            }
+            Notice::VerificationFailed { fate } => {
+                ("WARNING: ", format!(" failed verification -- update {fate} (will try again)."))
+            }
+            Notice::UnsafeSymlink => ("ignoring unsafe symlink \"", "\"".into()),
+            Notice::SourceRemoved => ("sender removed ", String::new()),
+        };
+        [before.as_bytes(), name, after.as_bytes()].concat()
+    }
+
+    /// Returns the matter and the level from which it is told; `None` is told always.
+    pub fn info(self) -> Option<(Info, u8)> {
+        match self {
+            Notice::UpToDate => Some((Info::Name, 2)),
+            Notice::Exists
+            | Notice::IsNewer
+            | Notice::OverMaxSize
+            | Notice::UnderMinSize
+            | Notice::NotCreating
+            | Notice::NotCreatingDir => Some((Info::Skip, 1)),
+            Notice::SkippingNonRegular => Some((Info::Nonreg, 1)),
+            Notice::CreatedDirectory => Some((Info::Name, 1)),
+            Notice::UnsafeSymlink => Some((Info::Symsafe, 1)),
+            Notice::SourceRemoved => Some((Info::Remove, 1)),
+            Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
+            Notice::SkippingDirectory
+            | Notice::NotDeleting
+            | Notice::NotDeletingNonEmpty
+            | Notice::DeletionsStopped(_)
+            | Notice::VerificationFailed { .. } => None,
+        }
+    }
+
+    /// Tells whether rsync classes it as a warning, which goes to stderr.
+    pub fn is_warning(self) -> bool {
+        matches!(self, Notice::DeletionsStopped(_) | Notice::VerificationFailed { .. })
+    }
+}

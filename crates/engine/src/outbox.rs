@@ -1,0 +1,85 @@
+//! How a server tells what happens: as messages in the connection, for its client to print.
+//!
+//! Any thread may put something in; the one that writes the connection takes it out.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use wire::mux::{MuxWriter, tag};
+use wire::options::InfoLevels;
+
+use crate::error::Result;
+use crate::event::{Event, Gravity};
+
+/// Messages on their way to the client.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    queue: Mutex<VecDeque<(u8, Vec<u8>)>>,
+    levels: InfoLevels,
+    protocol: u32,
+}
+
+impl Outbox {
+    /// Creates an empty outbox for a client that wants so much to be told.
+    pub(crate) fn new(levels: InfoLevels, protocol: u32) -> Self {
+        Self { queue: Mutex::default(), levels, protocol }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(u8, Vec<u8>)>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message in as it is.
+    pub(crate) fn put(&self, tag: u8, payload: Vec<u8>) {
+        self.lock().push_back((tag, payload));
+    }
+
+    /// Puts an event into the words that clients print. What a client sees for itself is left out.
+    pub(crate) fn tell(&self, event: &Event<'_>) {
+        match event {
+            Event::Problem(problem) => {
+                let path = problem.path.as_os_str().as_bytes();
+                let mut line = problem.trouble.stock(problem.who, path);
+                let tag = match problem.gravity {
+                    Gravity::Warning | Gravity::Vanished if self.protocol >= 30 => tag::WARNING,
+                    Gravity::Warning | Gravity::Vanished => tag::INFO,
+                    Gravity::Error => tag::ERROR_XFER,
+                };
+                if !line.is_empty() {
+                    line.push(b'\n');
+                    self.put(tag, line);
+                }
+            }
+            Event::Notice { notice, name } => {
+                let told =
+                    notice.info().is_none_or(|(info, level)| self.levels.level(info) >= level);
+                if told {
+                    let mut line = notice.stock(name);
+                    line.push(b'\n');
+                    let warns = notice.is_warning() && self.protocol >= 30;
+                    self.put(if warns { tag::WARNING } else { tag::INFO }, line);
+                }
+            }
+            Event::Deleted { name, is_dir } => {
+                let mut payload = name.to_vec();
+                if *is_dir {
+                    payload.push(0);
+                }
+                self.put(tag::DELETED, payload);
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes what lies there.
+    pub(crate) fn empty_into<W: Write>(&self, out: &mut MuxWriter<W>) -> Result<()> {
+        loop {
+            let Some((tag, payload)) = self.lock().pop_front() else {
+                return Ok(());
+            };
+            out.message(tag, &payload)?;
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! How much is told of which matter (`--info`, `-v`)?
+
+use super::Options;
+
+/// The matters that `--info` has words for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Info {
+    /// Files that were kept as backups.
+    Backup,
+    /// Files that were copied at the destination.
+    Copy,
+    /// Deletions.
+    Del,
+    /// The making of the file list.
+    Flist,
+    /// What has no word of its own.
+    Misc,
+    /// Mount points.
+    Mount,
+    /// Names of items: 1 what changed, 2 what did not as well.
+    Name,
+    /// Files that are none and are skipped.
+    Nonreg,
+    /// How far it is: 1 each file, 2 the whole transfer.
+    Progress,
+    /// Files that the sender removed.
+    Remove,
+    /// Files that are skipped by an option.
+    Skip,
+    /// The numbers at the end.
+    Stats,
+    /// Symlinks that lead out of the tree.
+    Symsafe,
+}
+
+impl Info {
+    /// All of them, in the order of rsync's help.
+    pub const ALL: [Info; 13] = [
+        Info::Backup,
+        Info::Copy,
+        Info::Del,
+        Info::Flist,
+        Info::Misc,
+        Info::Mount,
+        Info::Name,
+        Info::Nonreg,
+        Info::Progress,
+        Info::Remove,
+        Info::Skip,
+        Info::Stats,
+        Info::Symsafe,
+    ];
+}
+
+/// The level of each matter, 0 being silence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfoLevels([u8; Info::ALL.len()]);
+
+impl InfoLevels {
+    /// Returns what the options ask for.
+    pub fn of(options: &Options) -> InfoLevels {
+        let mut levels = InfoLevels([0; Info::ALL.len()]);
+        let by_verbosity: [&[(Info, u8)]; 3] = [
+            &[(Info::Nonreg, 1)],
+            &[
+                (Info::Copy, 1),
+                (Info::Del, 1),
+                (Info::Flist, 1),
+                (Info::Misc, 1),
+                (Info::Name, 1),
+                (Info::Stats, 1),
+                (Info::Symsafe, 1),
+            ],
+            &[
+                (Info::Backup, 1),
+                (Info::Misc, 2),
+                (Info::Mount, 1),
+                (Info::Name, 2),
+                (Info::Remove, 1),
+                (Info::Skip, 1),
+            ],
+        ];
+        for raised in by_verbosity.iter().take(usize::from(options.verbose) + 1) {
+            for (info, level) in *raised {
+                levels.0[*info as usize] = *level;
+            }
+        }
+        levels
+    }
+
+    /// Returns the level of one matter.
+    pub fn level(&self, info: Info) -> u8 {
+        self.0[info as usize]
+    }
+}
