@@ -194,6 +194,9 @@ impl Push<'_> {
             acls: options.acls,
             xattrs: options.xattrs > 0,
             numeric_ids: options.numeric_ids,
+            recursive: options.recursive,
+            relative: options.relative,
+            missing_args: options.delete_missing_args,
         };
         Ok(Scan {
             sources: self.sources,

@@ -72,6 +72,11 @@ pub fn read_varlong30<R: Read + ?Sized>(r: &mut R, protocol: u32, min: usize) ->
     if protocol < 30 { read_longint(r) } else { read_varlong(r, min) }
 }
 
+/// Reads a 32-bit integer in the form of the protocol: a varint, or 4 bytes below 30.
+pub fn read_varint30<R: Read + ?Sized>(r: &mut R, protocol: u32) -> Result<i32> {
+    if protocol < 30 { read_i32(r) } else { read_varint(r) }
+}
+
 /// Reads a length-prefixed string of at most `limit` bytes.
 pub fn read_vstring<R: Read + ?Sized>(r: &mut R, limit: usize) -> Result<Vec<u8>> {
     let first = read_u8(r)?;

@@ -40,6 +40,22 @@ pub const IO_TIMEOUT_MAX: u32 = 86_400;
 
 /// The longest path or name on the wire, in bytes.
 pub const PATH: usize = 4095;
+/// The most names of users and groups in a session.
+pub const ID_NAMES: usize = 1 << 20;
+/// The most files with several names in a session.
+pub const LINKED_FILES: usize = 1 << 27;
+/// The most bytes that the ACLs of a session, or its sets of xattrs, may take.
+pub const ATTRIBUTE_MEMORY: usize = 1 << 30;
+/// The most named users and groups of an ACL.
+pub const ACL_NAMES: usize = 1 << 16;
+/// The most extended attributes of a file.
+pub const XATTR_COUNT: usize = 1 << 16;
+/// The longest name of an extended attribute, its trailing NUL included.
+pub const XATTR_NAME: usize = 4096;
+/// The longest value of an extended attribute.
+pub const XATTR_VALUE: usize = 1 << 27;
+/// The most bytes of names and values of a file's extended attributes.
+pub const XATTR_SET: usize = 1 << 29;
 /// The length that a filter rule has to stay below.
 pub const FILTER_RULE: usize = 5120;
 

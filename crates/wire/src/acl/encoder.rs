@@ -8,14 +8,14 @@ use crate::flist::back_references::BackReferences;
 use crate::flist::id_names::{IdNames, put_name};
 use crate::int::put_varint;
 
-const USER_OBJ: u8 = 0x01;
-const GROUP_OBJ: u8 = 0x02;
-const MASK: u8 = 0x04;
-const OTHER: u8 = 0x08;
-const NAMES: u8 = 0x10;
+pub(super) const USER_OBJ: u8 = 0x01;
+pub(super) const GROUP_OBJ: u8 = 0x02;
+pub(super) const MASK: u8 = 0x04;
+pub(super) const OTHER: u8 = 0x08;
+pub(super) const NAMES: u8 = 0x10;
 
-const NAME_FOLLOWS: i32 = 1;
-const IS_USER: i32 = 2;
+pub(super) const NAME_FOLLOWS: i32 = 1;
+pub(super) const IS_USER: i32 = 2;
 
 /// Writes the ACLs of one connection.
 #[derive(Debug, Default)]

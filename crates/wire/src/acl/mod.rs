@@ -1,11 +1,14 @@
 //! What is an ACL, in values and in bytes?
 //!
-//! [`Acl::parse`] reads what Linux keeps; the encoder writes what goes with an entry of a file list.
+//! [`Acl::parse`] reads what Linux keeps and [`Acl::to_linux`] writes it; encoder and decoder do the
+//! same with what goes with an entry of a file list.
 //! The facts are in docs/protocol/attributes.md, "ACLs".
 
+mod decoder;
 mod encoder;
 mod linux;
 
+pub(crate) use decoder::AclDecoder;
 pub(crate) use encoder::AclEncoder;
 pub use linux::{ACCESS_XATTR, DEFAULT_XATTR};
 

@@ -5,8 +5,12 @@
 //! See docs/protocol/attributes.md, "Back references".
 
 use std::collections::HashMap;
+use std::io::Read;
+use std::sync::Arc;
 
-use crate::int::put_varint;
+use crate::error::{Error, Result};
+use crate::int::{put_varint, read_varint};
+use crate::limits;
 
 /// How many bytes are remembered of one kind of set; beyond it all is forgotten.
 const MEMORY: usize = 16 << 20;
@@ -41,6 +45,44 @@ impl BackReferences {
         self.known.insert(set.into(), self.sent);
         self.bytes += set.len() + ENTRY_COST;
         self.sent += 1;
+    }
+}
+
+/// The sets of one kind that were received.
+#[derive(Debug)]
+pub(crate) struct Received<T> {
+    known: Vec<Arc<T>>,
+    bytes: usize,
+}
+
+impl<T> Default for Received<T> {
+    fn default() -> Self {
+        Self { known: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T> Received<T> {
+    /// Reads the number of a known set, or a new one by `read_set`, which tells its size too.
+    pub(crate) fn read<R: Read + ?Sized>(
+        &mut self,
+        r: &mut R,
+        read_set: impl FnOnce(&mut R) -> Result<(T, usize)>,
+    ) -> Result<Arc<T>> {
+        let number = read_varint(r)?;
+        if number != 0 {
+            let known = usize::try_from(number).ok().and_then(|n| self.known.get(n - 1));
+            return known.cloned().ok_or_else(|| {
+                Error::Malformed(format!("ACL or set of xattrs number {number}, which is unknown"))
+            });
+        }
+        let (set, size) = read_set(r)?;
+        self.bytes += size_of::<T>() + size + ENTRY_COST;
+        if self.bytes > limits::ATTRIBUTE_MEMORY {
+            return Err(Error::Refused("too many different ACLs or xattrs for one session".into()));
+        }
+        let set = Arc::new(set);
+        self.known.push(Arc::clone(&set));
+        Ok(set)
     }
 }
 

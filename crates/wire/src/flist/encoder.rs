@@ -10,7 +10,7 @@ use super::id_names::{IdKind, IdNames, NameLookup, put_name};
 use super::previous::{Previous, Values};
 use crate::acl::AclEncoder;
 use crate::dialect::Dialect;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::int::{put_i32, put_longint, put_u16, put_varint, put_varint30, put_varlong};
 use crate::int::{put_u32, put_varlong30};
 use crate::xattr::XattrEncoder;
@@ -45,13 +45,7 @@ impl FlistEncoder {
     /// Creates the encoder of a connection; ACLs and xattrs are refused below protocol 30.
     pub fn new(dialect: &Dialect, fields: FlistFields, names: NameLookup) -> Result<Self> {
         let protocol = dialect.protocol;
-        for (wanted, option) in [(fields.acls, "--acls"), (fields.xattrs, "--xattrs")] {
-            if wanted && protocol < 30 {
-                return Err(Error::Refused(format!(
-                    "{option} requires protocol 30 or higher (negotiated {protocol})"
-                )));
-            }
-        }
+        fields.check(protocol)?;
         Ok(Self {
             protocol,
             varint_flags: dialect.varint_flags(),
@@ -367,8 +361,4 @@ impl FlistEncoder {
         }
         self.next_ndx = self.next_ndx.saturating_add(1);
     }
-}
-
-fn bit(flag: u32, is_set: bool) -> u32 {
-    if is_set { flag } else { 0 }
 }

@@ -1,6 +1,7 @@
 //! What does a file list say about one file?
 
 use crate::acl::Acl;
+use crate::error::{Error, Result};
 use crate::xattr::XattrSet;
 
 /// One file, directory, symlink, device or special file as the sender describes it.
@@ -82,6 +83,26 @@ pub struct FlistFields {
     pub xattrs: bool,
     /// No names of users and groups (`--numeric-ids`).
     pub numeric_ids: bool,
+    /// Directories with what is in them (`--recursive`).
+    pub recursive: bool,
+    /// Names that may begin with a slash (`--relative`).
+    pub relative: bool,
+    /// Arguments that are missing (`--delete-missing-args`).
+    pub missing_args: bool,
+}
+
+impl FlistFields {
+    /// Refuses what the protocol has no place for.
+    pub(super) fn check(&self, protocol: u32) -> Result<()> {
+        for (wanted, option) in [(self.acls, "--acls"), (self.xattrs, "--xattrs")] {
+            if wanted && protocol < 30 {
+                return Err(Error::Refused(format!(
+                    "{option} requires protocol 30 or higher (negotiated {protocol})"
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The type of a file, as far as the fields of its entry depend on it.

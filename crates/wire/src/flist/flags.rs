@@ -41,3 +41,8 @@ pub(super) const SAME_ATIME: u32 = 0x4000;
 
 /// The two-byte flags that end a list with an I/O error; no entry has them.
 pub(super) const END_WITH_ERROR: u16 = 0x1004;
+
+/// Returns `flag` if it is set, else nothing.
+pub(super) fn bit(flag: u32, is_set: bool) -> u32 {
+    if is_set { flag } else { 0 }
+}

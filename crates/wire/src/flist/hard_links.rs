@@ -5,7 +5,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use super::entry::Kind;
 use super::previous::Values;
+use super::received::ReceivedEntry;
+use crate::error::{Error, Result};
+use crate::limits;
 
 /// The files with several names that a connection has seen (protocol 30 on).
 ///
@@ -65,5 +69,67 @@ impl HardLinks {
                 }
             }
         }
+    }
+}
+
+/// The first names that a receiver has read (protocol 30 on).
+///
+/// What later names inherit is kept for the list at hand; beyond it 8 bytes a file are.
+#[derive(Debug, Default)]
+pub(super) struct FirstNames {
+    earlier: Vec<(i32, Kind)>,
+    this_list: Vec<ReceivedFirst>,
+}
+
+/// A first name, and what a later name of the same file takes from it.
+#[derive(Debug)]
+pub(super) struct ReceivedFirst {
+    ndx: i32,
+    pub(super) rdev_minor: u32,
+    pub(super) size: u64,
+    pub(super) values: Values,
+    /// The target of a symlink, or the checksum of a regular file.
+    pub(super) text: Option<Box<[u8]>>,
+}
+
+impl ReceivedFirst {
+    pub(super) fn of(entry: &ReceivedEntry, values: Values) -> Self {
+        let text = entry.link_target.as_deref().or(entry.checksum.as_deref());
+        Self {
+            ndx: entry.ndx,
+            rdev_minor: entry.rdev.map_or(0, |(_, minor)| minor),
+            size: entry.size,
+            values,
+            text: text.map(Into::into),
+        }
+    }
+}
+
+impl FirstNames {
+    /// Starts a list; numbers only grow from list to list.
+    pub(super) fn begin_list(&mut self) {
+        let done = self.this_list.drain(..);
+        self.earlier.extend(done.map(|first| (first.ndx, first.values.kind())));
+    }
+
+    /// Takes in the next entry that is a first name.
+    pub(super) fn add(&mut self, first: ReceivedFirst) -> Result<()> {
+        if self.earlier.len() + self.this_list.len() >= limits::LINKED_FILES {
+            return Err(Error::Refused("too many hard-linked files for one session".into()));
+        }
+        self.this_list.push(first);
+        Ok(())
+    }
+
+    /// Finds a first name of this list by its number.
+    pub(super) fn in_this_list(&self, ndx: i32) -> Option<&ReceivedFirst> {
+        let at = self.this_list.binary_search_by_key(&ndx, |first| first.ndx).ok()?;
+        self.this_list.get(at)
+    }
+
+    /// Tells whether an earlier list had a first name of this number and type.
+    pub(super) fn is_known(&self, ndx: i32, kind: Kind) -> bool {
+        let at = self.earlier.binary_search_by_key(&ndx, |(ndx, _)| *ndx);
+        at.ok().and_then(|at| self.earlier.get(at)).is_some_and(|(_, known)| *known == kind)
     }
 }

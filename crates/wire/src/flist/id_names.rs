@@ -6,10 +6,13 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io::Read;
 
 use super::FlistFields;
 use crate::dialect::Dialect;
-use crate::int::put_varint30;
+use crate::error::{Error, Result};
+use crate::int::{put_varint30, read_u8, read_varint30};
+use crate::limits;
 
 /// The longest name that the one-byte length can hold.
 const NAME: usize = 255;
@@ -44,6 +47,19 @@ enum Way {
     Numeric,
 }
 
+impl Way {
+    fn of(dialect: &Dialect, fields: &FlistFields) -> Self {
+        match (fields.numeric_ids, dialect.inc_recurse()) {
+            (true, _) => Way::Numeric,
+            (false, true) => Way::Inline,
+            (false, false) => Way::Lists {
+                users: fields.owner || fields.acls,
+                groups: fields.group || fields.acls,
+            },
+        }
+    }
+}
+
 /// The ids that occurred, each once, in the order of their first use.
 #[derive(Debug, Default)]
 struct Occurring {
@@ -53,16 +69,8 @@ struct Occurring {
 
 impl IdNames {
     pub(crate) fn new(dialect: &Dialect, fields: &FlistFields, lookup: NameLookup) -> Self {
-        let way = match (fields.numeric_ids, dialect.inc_recurse()) {
-            (true, _) => Way::Numeric,
-            (false, true) => Way::Inline,
-            (false, false) => Way::Lists {
-                users: fields.owner || fields.acls,
-                groups: fields.group || fields.acls,
-            },
-        };
         Self {
-            way,
+            way: Way::of(dialect, fields),
             protocol: dialect.protocol,
             id0_names: dialect.id0_names(),
             lookup,
@@ -143,4 +151,98 @@ pub(crate) fn put_name(out: &mut Vec<u8>, name: &[u8]) {
     debug_assert!(name.len() <= NAME);
     out.push(name.len() as u8);
     out.extend_from_slice(name);
+}
+
+/// Reads ids and their names.
+#[derive(Debug)]
+pub(crate) struct ReceivedNames {
+    way: Way,
+    protocol: u32,
+    id0_names: bool,
+    names: Vec<(IdKind, u32, Vec<u8>)>,
+    total: usize,
+}
+
+impl ReceivedNames {
+    pub(crate) fn new(dialect: &Dialect, fields: &FlistFields) -> Self {
+        Self {
+            way: Way::of(dialect, fields),
+            protocol: dialect.protocol,
+            id0_names: dialect.id0_names(),
+            names: Vec::new(),
+            total: 0,
+        }
+    }
+
+    /// Tells whether names follow the ids that they belong to.
+    pub(crate) fn are_inline(&self) -> bool {
+        self.way == Way::Inline
+    }
+
+    /// Reads an id, and its name if one follows.
+    pub(crate) fn read_id<R: Read + ?Sized>(
+        &mut self,
+        r: &mut R,
+        kind: IdKind,
+        name_follows: bool,
+    ) -> Result<u32> {
+        let id = read_varint30(r, self.protocol)? as u32;
+        if name_follows {
+            self.read_name(r, kind, id)?;
+        }
+        Ok(id)
+    }
+
+    /// Reads the name of an id; an empty one is none.
+    pub(crate) fn read_name<R: Read + ?Sized>(
+        &mut self,
+        r: &mut R,
+        kind: IdKind,
+        id: u32,
+    ) -> Result<()> {
+        self.total += 1;
+        if self.total > limits::ID_NAMES {
+            return Err(Error::Protocol("it named too many users and groups".into()));
+        }
+        let mut name = vec![0; usize::from(read_u8(r)?)];
+        r.read_exact(&mut name)?;
+        if name.contains(&0) {
+            return Err(Error::Protocol("it sent a user or group name with a NUL".into()));
+        }
+        if !name.is_empty() {
+            self.names.push((kind, id, name));
+        }
+        Ok(())
+    }
+
+    /// Reads the id lists of a session without incremental recursion.
+    pub(crate) fn read_lists<R: Read + ?Sized>(&mut self, r: &mut R) -> Result<()> {
+        let Way::Lists { users, groups } = self.way else {
+            return Ok(());
+        };
+        if users {
+            self.read_list(r, IdKind::User)?;
+        }
+        if groups {
+            self.read_list(r, IdKind::Group)?;
+        }
+        Ok(())
+    }
+
+    fn read_list<R: Read + ?Sized>(&mut self, r: &mut R, kind: IdKind) -> Result<()> {
+        loop {
+            let id = self.read_id(r, kind, false)?;
+            if id != 0 || self.id0_names {
+                self.read_name(r, kind, id)?;
+            }
+            if id == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns the names that came since the last call.
+    pub(crate) fn take(&mut self) -> Vec<(IdKind, u32, Vec<u8>)> {
+        std::mem::take(&mut self.names)
+    }
 }

@@ -83,6 +83,11 @@ impl Previous {
     pub(super) fn remember(&mut self, name: &[u8], shared: usize, values: &Values) {
         self.name.truncate(shared);
         self.name.extend_from_slice(&name[shared..]);
+        self.inherit(values);
+    }
+
+    /// Remembers the values of an entry.
+    pub(super) fn inherit(&mut self, values: &Values) {
         self.mode = values.mode;
         self.mtime = values.mtime;
         self.uid = Some(values.uid);

@@ -6,10 +6,13 @@
 
 mod encoder;
 mod names;
+mod received;
 mod set;
 mod values;
 
 pub(crate) use encoder::XattrEncoder;
 pub use names::is_sent;
+pub(crate) use received::XattrDecoder;
+pub use received::{ReceivedXattr, ReceivedXattrs, Value};
 pub use set::{ItemNames, XattrCollector, XattrSet};
 pub use values::{XattrReplyEncoder, check_wanted, lists_follow, read_wanted};

@@ -10,7 +10,7 @@ use md5::{Digest, Md5};
 use crate::int::put_varint;
 
 /// The longest value that is sent as it is; of a longer one only the digest is.
-const LITERAL: usize = 32;
+pub(super) const LITERAL: usize = 32;
 /// How many different lists of names are shared; beyond it they are forgotten.
 const SHARED_LISTS: usize = 1 << 12;
 

@@ -27,6 +27,9 @@ const FIELDS: FlistFields = FlistFields {
     checksum_len: None,
     atimes: false,
     numeric_ids: false,
+    recursive: true,
+    relative: false,
+    missing_args: false,
 };
 
 #[test]

@@ -25,6 +25,9 @@ const ARCHIVE: FlistFields = FlistFields {
     acls: false,
     xattrs: false,
     numeric_ids: false,
+    recursive: true,
+    relative: false,
+    missing_args: false,
 };
 /// `-aH`.
 const HARD_LINKS: FlistFields = FlistFields { hard_links: true, ..ARCHIVE };

@@ -158,6 +158,9 @@ fn fields() -> impl Strategy<Value = FlistFields> {
             acls: on[7],
             xattrs: on[8],
             numeric_ids: on[9],
+            recursive: true,
+            relative: false,
+            missing_args: false,
         }
     })
 }

@@ -17,6 +17,9 @@ const NONE: FlistFields = FlistFields {
     acls: false,
     xattrs: false,
     numeric_ids: false,
+    recursive: true,
+    relative: false,
+    missing_args: false,
 };
 const OWNERS: FlistFields = FlistFields { owner: true, group: true, ..NONE };
 
