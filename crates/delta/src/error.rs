@@ -1,4 +1,4 @@
-//! What can go wrong here that is not the peer's or the disk's doing?
+//! What can go wrong here that is not the disk's doing?
 
 /// An error of the delta algorithm or of one of its codecs.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +12,15 @@ pub enum Error {
         /// The reason as the library words it.
         reason: String,
     },
+    /// Compressed data of the peer has no meaning.
+    #[error("garbled {codec} data from the far side: {reason}")]
+    Garbled {
+        /// The codec's name on the wire.
+        codec: &'static str,
+        /// The reason as the library words it.
+        reason: String,
+    },
 }
 
 /// The result of an operation of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;

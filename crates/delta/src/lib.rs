@@ -7,9 +7,12 @@
 //! [`Compressor`](codec::Compressor), and which block length to ask for is answered by
 //! [`block_size`] and [`block_choice`].
 //!
+//! A receiver describes its basis by [`signature`], and takes the literals out of a
+//! [`Decompressor`](codec::Decompressor).
+//!
 //! Invariants:
 //! - values only: no files, sockets, clock, threads or environment. Bytes come in through a read
-//!   closure and go out through a sink closure;
+//!   closure or reader and go out through a sink closure;
 //! - memory does not grow with the size of the file, and what the sums may take is bounded by
 //!   [`SUMS_MEMORY_LIMIT`];
 //! - time stays near-linear in the size of the file for every basis a peer may describe.
@@ -49,6 +52,7 @@ mod index;
 mod matcher;
 mod output;
 mod search;
+mod signature;
 mod skip_compress;
 mod strong;
 mod weak;
@@ -61,6 +65,7 @@ pub use file_sum::FileSum;
 pub use incompressible::looks_incompressible;
 pub use index::{Index, Placement};
 pub use search::{Event, Outcome, Plan, Searcher, Stats};
+pub use signature::{ShortBasis, signature};
 pub use skip_compress::{DEFAULT_SUFFIXES, SkipList};
 pub use strong::{SeedOrder, StrongSum};
 pub use weak::{Rolling, weak_sum};

@@ -90,10 +90,43 @@ impl Compat {
         self.0
     }
 
+    /// Makes the flags that a server sends to a client with these capability letters.
+    ///
+    /// The letters are those behind `e.`; ones that are not known say nothing.
+    pub fn for_client(letters: &[u8], wish: ServerWish) -> Self {
+        let told = |letter| letters.contains(&letter);
+        let flags = [
+            (wish.inc_recurse && told(b'i'), Self::INC_RECURSE),
+            (wish.symlink_times, Self::SYMLINK_TIMES),
+            (wish.symlink_iconv, Self::SYMLINK_ICONV),
+            (told(b'f'), Self::SAFE_LIST),
+            (told(b'x'), Self::NO_XATTR_OPTIMIZATION),
+            (told(b'C'), Self::SEED_FIRST),
+            (wish.inplace_partial && told(b'I'), Self::INPLACE_PARTIAL),
+            (told(b'v'), Self::VARINT_FLAGS),
+            (told(b'u'), Self::ID0_NAMES),
+        ];
+        let set = flags.into_iter().filter(|(wanted, _)| *wanted);
+        Compat(set.fold(0, |bits, (_, flag)| bits | flag.0))
+    }
+
     /// Tells whether all of `other` is in this set.
     pub const fn has(self, other: Compat) -> bool {
         self.0 & other.0 == other.0
     }
+}
+
+/// What a server would do if its client can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerWish {
+    /// Use incremental recursion: its own options allow it.
+    pub inc_recurse: bool,
+    /// Set the times of symlinks; whatever the client told.
+    pub symlink_times: bool,
+    /// Convert the charset of symlink targets; whatever the client told.
+    pub symlink_iconv: bool,
+    /// Update a basis in the partial dir in place.
+    pub inplace_partial: bool,
 }
 
 /// A checksum that can be agreed on.

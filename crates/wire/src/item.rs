@@ -1,14 +1,16 @@
-//! What does the receiving side ask or report about an item?
+//! What does the receiving side ask or report about an item, and how does the answer begin?
 //!
-//! See docs/protocol/transfer.md, "Requests and replies". The xattr request list and the block
-//! sums that may follow depend on options, and are read by whoever knows those.
+//! See docs/protocol/transfer.md, "Requests and replies". What follows a head depends on options,
+//! and is read by whoever knows those: xattr requests or values, block sums, tokens.
 
 use std::io::Read;
 
 use crate::error::{Error, Result};
 use crate::int::{put_u16, put_vstring, read_u8, read_u16, read_vstring};
 use crate::limits;
-use crate::ndx::{NDX_DEL_STATS, NDX_DONE, NdxDecoder, NdxEncoder};
+use crate::ndx::{
+    NDX_DEL_STATS, NDX_DONE, NDX_FLIST_EOF, NDX_FLIST_OFFSET, NdxDecoder, NdxEncoder,
+};
 use crate::stats::read_deletion_stats;
 
 /// The bits that say what differs and what follows.
@@ -110,34 +112,94 @@ impl RequestDecoder {
             NDX_DEL_STATS if self.protocol >= 31 => {
                 Ok(Incoming::DeletionStats(read_deletion_stats(r)?))
             }
-            ndx if ndx < 0 => Err(Error::Protocol(format!("unexpected file index {ndx}"))),
-            ndx => self.read_item(r, ndx),
+            ndx => Ok(match read_item(r, self.protocol, ndx)? {
+                Some(request) => Incoming::Item(request),
+                None => Incoming::KeepAlive,
+            }),
         }
-    }
-
-    fn read_item<R: Read + ?Sized>(&self, r: &mut R, ndx: i32) -> Result<Incoming> {
-        let iflags = read_u16(r)?;
-        // A new item always has a second bit; this one alone is how old peers keep alive.
-        if self.protocol < 30 && iflags == iflags::IS_NEW {
-            return Ok(Incoming::KeepAlive);
-        }
-        let has = |bit| iflags & bit != 0;
-        let basis_type = match has(iflags::BASIS_TYPE_FOLLOWS) {
-            true => Some(read_u8(r)?),
-            false => None,
-        };
-        let xname = match has(iflags::XNAME_FOLLOWS) {
-            true => Some(read_vstring(r, limits::PATH)?),
-            false => None,
-        };
-        Ok(Incoming::Item(Request { ndx, iflags, basis_type, xname }))
     }
 }
 
-/// Appends the head of a reply, which repeats the request.
+/// What comes next from the sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The echo of a DONE: a list was dropped, a phase or the session is finished.
+    Done,
+    /// The list of a directory follows (incremental recursion).
+    List {
+        /// The directory's number, not negative; whether it is due is the caller's to check.
+        dir: i32,
+    },
+    /// No more lists follow (incremental recursion).
+    ListsEnd,
+    /// The counts of deleted items, which a server repeats to its client.
+    DeletionStats([u32; 5]),
+    /// The answer to a request or report, whose head it repeats.
+    Item(Request),
+    /// A keep-alive of an old peer at protocol 29.
+    KeepAlive,
+}
+
+/// Reads the heads of the replies of a connection.
+#[derive(Debug, Clone)]
+pub struct ReplyDecoder {
+    protocol: u32,
+    incremental: bool,
+    ndx: NdxDecoder,
+}
+
+impl ReplyDecoder {
+    /// Creates the decoder of a new connection; without `incremental` no lists may follow.
+    pub fn new(protocol: u32, incremental: bool) -> Self {
+        Self { protocol, incremental, ndx: NdxDecoder::new(protocol) }
+    }
+
+    /// Reads what comes next.
+    pub fn read<R: Read + ?Sized>(&mut self, r: &mut R) -> Result<Reply> {
+        match self.ndx.read(r)? {
+            NDX_DONE => Ok(Reply::Done),
+            NDX_FLIST_EOF if self.incremental => Ok(Reply::ListsEnd),
+            NDX_DEL_STATS if self.protocol >= 31 => {
+                Ok(Reply::DeletionStats(read_deletion_stats(r)?))
+            }
+            // The least index is -(2^31 - 1), so that no difference overflows.
+            ndx if self.incremental && ndx <= NDX_FLIST_OFFSET => {
+                Ok(Reply::List { dir: NDX_FLIST_OFFSET - ndx })
+            }
+            ndx => Ok(match read_item(r, self.protocol, ndx)? {
+                Some(head) => Reply::Item(head),
+                None => Reply::KeepAlive,
+            }),
+        }
+    }
+}
+
+/// Reads what follows an index; `None` is a keep-alive.
+fn read_item<R: Read + ?Sized>(r: &mut R, protocol: u32, ndx: i32) -> Result<Option<Request>> {
+    if ndx < 0 {
+        return Err(Error::Protocol(format!("unexpected file index {ndx}")));
+    }
+    let iflags = read_u16(r)?;
+    // A new item always has a second bit; this one alone is how old peers keep alive.
+    if protocol < 30 && iflags == iflags::IS_NEW {
+        return Ok(None);
+    }
+    let has = |bit| iflags & bit != 0;
+    let basis_type = match has(iflags::BASIS_TYPE_FOLLOWS) {
+        true => Some(read_u8(r)?),
+        false => None,
+    };
+    let xname = match has(iflags::XNAME_FOLLOWS) {
+        true => Some(read_vstring(r, limits::PATH)?),
+        false => None,
+    };
+    Ok(Some(Request { ndx, iflags, basis_type, xname }))
+}
+
+/// Appends the head of a request, or of the reply that repeats it.
 ///
-/// Behind it go the xattr values if asked for, then the sum head.
-pub fn put_reply_head(out: &mut Vec<u8>, ndx: &mut NdxEncoder, request: &Request) -> Result<()> {
+/// Behind it go the xattrs asked for or their values, then the sum head.
+pub fn put_item_head(out: &mut Vec<u8>, ndx: &mut NdxEncoder, request: &Request) -> Result<()> {
     ndx.put(out, request.ndx);
     put_u16(out, request.iflags);
     // The bits decide, so that the peer always finds what they promise.
@@ -190,7 +252,7 @@ mod tests {
         let mut out = Vec::new();
         for incoming in &seen {
             let Incoming::Item(request) = incoming else { panic!("{incoming:?}") };
-            put_reply_head(&mut out, &mut ndx, request).unwrap();
+            put_item_head(&mut out, &mut ndx, request).unwrap();
         }
         assert_eq!(out, bytes);
         let Incoming::Item(first) = &seen[0] else { panic!() };
@@ -206,6 +268,44 @@ mod tests {
             let result = RequestDecoder::new(protocol).read(&mut bytes.as_slice());
             assert!(matches!(result, Err(Error::Protocol(_))), "{result:?}");
         }
+    }
+
+    #[test]
+    fn lists_and_answers_come_mixed_and_end_as_recorded() {
+        let bytes = hex("ff64 01 0060 ff03 ff fe80020000 00 00 ff 01 0201000000 00");
+        let mut input = bytes.as_slice();
+        let mut decoder = ReplyDecoder::new(32, true);
+        let Incoming::Item(head) = item(0, 0x6000) else { panic!() };
+        let expected = [
+            Reply::List { dir: 0 },
+            Reply::Item(head),
+            Reply::List { dir: 3 },
+            Reply::ListsEnd,
+            Reply::Done,
+            Reply::Done,
+            Reply::DeletionStats([2, 1, 0, 0, 0]),
+            Reply::Done,
+        ];
+        for expected in expected {
+            assert_eq!(decoder.read(&mut input).unwrap(), expected);
+        }
+        assert!(input.is_empty());
+        let old = hex("05000000 0020");
+        let alive = ReplyDecoder::new(29, false).read(&mut old.as_slice()).unwrap();
+        assert_eq!(alive, Reply::KeepAlive);
+    }
+
+    #[test]
+    fn lists_are_refused_where_there_is_one_only() {
+        for (bytes, incremental) in [("ff01", false), ("ff64", false), ("ff02", true)] {
+            let protocol = if incremental { 30 } else { 32 };
+            let bytes = hex(bytes);
+            let result = ReplyDecoder::new(protocol, incremental).read(&mut bytes.as_slice());
+            assert!(matches!(result, Err(Error::Protocol(_))), "{result:?}");
+        }
+        let least = hex("ff fe ff ffffff");
+        let list = ReplyDecoder::new(32, true).read(&mut least.as_slice()).unwrap();
+        assert_eq!(list, Reply::List { dir: i32::MAX - 101 });
     }
 
     #[test]

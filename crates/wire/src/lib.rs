@@ -17,7 +17,7 @@
 //! # What it does not do
 //!
 //! It does not choose what to send: which file, which block, which answer is the engine's work.
-//! It holds the client's and the sender's half; the other half goes beside it.
+//! Both halves are here: client and server, sender and receiver.
 //!
 //! # Example
 //!
@@ -64,5 +64,5 @@ mod recorded;
 #[cfg(test)]
 mod testing;
 
-pub use dialect::{Compat, CompressName, Dialect, SumName};
+pub use dialect::{Compat, CompressName, Dialect, ServerWish, SumName};
 pub use error::{Error, Result};

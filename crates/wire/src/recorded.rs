@@ -4,12 +4,12 @@ use std::io::Read;
 
 use serde_json::Value;
 
-use crate::item::{Incoming, Request, RequestDecoder, put_reply_head};
+use crate::item::{Incoming, Reply, ReplyDecoder, Request, RequestDecoder, put_item_head};
 use crate::mux::{Framing, MuxReader, MuxWriter};
 use crate::ndx::NdxEncoder;
 use crate::sums::{SumHead, read_block_sum};
 use crate::testing::{Trickle, hex};
-use crate::token::TokenEncoder;
+use crate::token::{Token, TokenDecoder, TokenEncoder};
 
 const VECTORS: [&str; 10] = [
     "01-new-p32",
@@ -101,7 +101,7 @@ fn recorded_requests_are_read_whole_and_written_back() {
                 read_request(&mut decoder, session.protocol, sums, input);
             check_numbers(file, &request, head);
             let mut out = Vec::new();
-            put_reply_head(&mut out, &mut ndx, &request).unwrap();
+            put_item_head(&mut out, &mut ndx, &request).unwrap();
             head.put(&mut out);
             out.extend(records);
             assert_eq!(out, recorded, "{name}");
@@ -159,11 +159,60 @@ fn recorded_replies_are_written_byte_for_byte() {
             let (request, head, _) =
                 read_request(&mut decoder, session.protocol, !name.starts_with("11"), &asked[..]);
             let mut out = Vec::new();
-            put_reply_head(&mut out, &mut ndx, &request).unwrap();
+            put_item_head(&mut out, &mut ndx, &request).unwrap();
             head.put(&mut out);
             put_tokens(&mut out, &mut tokens, file, &recorded);
             out.extend(bytes(file, "file_sum"));
             assert_eq!(out, recorded, "{name}");
+        }
+    }
+}
+
+/// Names the tokens of a reply as the recordings do, and reads what follows them.
+fn token_names(tokens: &mut TokenDecoder, mut input: &mut dyn Read) -> Vec<String> {
+    let mut names = Vec::new();
+    tokens.start_file();
+    loop {
+        let len = match tokens.read(input).unwrap() {
+            Token::End => return names,
+            Token::Blocks { first, count } => {
+                names.extend((first..first + count).map(|block| format!("blk {block}")));
+                continue;
+            }
+            Token::Literal { len } => {
+                names.push(format!("lit {len}"));
+                len.into()
+            }
+            Token::Chunk { len } => len.into(),
+        };
+        let copied = std::io::copy(&mut Read::take(&mut input, len), &mut std::io::sink());
+        assert_eq!(copied.unwrap(), len);
+    }
+}
+
+#[test]
+fn recorded_replies_are_read_to_the_last_byte() {
+    for name in VECTORS.into_iter().chain(["11-append-verify-p32"]) {
+        let session = load(name);
+        let compressed = session.files[0].get("compressed_items").is_some();
+        let mut tokens = match compressed {
+            true => TokenDecoder::compressed(),
+            false => TokenDecoder::plain(),
+        };
+        let mut decoder = ReplyDecoder::new(session.protocol, false);
+        for file in &session.files {
+            let recorded = bytes(file, "sender_to_receiver");
+            let mut input = Trickle::new(&recorded, 3);
+            let Reply::Item(head) = decoder.read(&mut input).unwrap() else { panic!("{name}") };
+            check_numbers(file, &head, SumHead::read(&mut input, session.protocol).unwrap());
+            let names = token_names(&mut tokens, &mut input);
+            let expected = file["tokens_decoded"].as_array().unwrap().iter();
+            let expected = expected.map(|token| token.as_str().unwrap());
+            let expected = expected.filter(|token| !compressed || token.starts_with("blk"));
+            assert_eq!(names, expected.collect::<Vec<_>>(), "{name}");
+            let mut sum = Vec::new();
+            input.read_to_end(&mut sum).unwrap();
+            assert_eq!(sum, bytes(file, "file_sum"), "{name}");
         }
     }
 }

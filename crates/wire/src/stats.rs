@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use crate::error::{Error, Result};
-use crate::int::{put_varlong30, read_varint, read_varlong30};
+use crate::int::{put_varint, put_varlong30, read_varint, read_varlong30};
 use crate::limits;
 
 /// Reads the numbers of deleted files, directories, symlinks, devices and specials.
@@ -20,6 +20,13 @@ pub fn read_deletion_stats<R: Read + ?Sized>(r: &mut R) -> Result<[u32; 5]> {
             .ok_or_else(|| Error::Protocol(format!("{value} deleted items")))?;
     }
     Ok(counts)
+}
+
+/// Appends the numbers of deleted items; each is at most [`limits::DELETION_COUNT`].
+pub fn put_deletion_stats(out: &mut Vec<u8>, counts: &[u32; 5]) {
+    for &count in counts {
+        put_varint(out, count.min(limits::DELETION_COUNT).cast_signed());
+    }
 }
 
 /// What a sending server has counted, as it sees it.
@@ -93,7 +100,11 @@ mod tests {
     #[test]
     fn deletion_counts_beyond_the_limit_are_refused() {
         let most = hex("f0 00000010 00 00 00 00");
-        assert_eq!(read_deletion_stats(&mut most.as_slice()).unwrap()[0], limits::DELETION_COUNT);
+        let counts = read_deletion_stats(&mut most.as_slice()).unwrap();
+        assert_eq!(counts, [limits::DELETION_COUNT, 0, 0, 0, 0]);
+        let mut out = Vec::new();
+        put_deletion_stats(&mut out, &counts);
+        assert_eq!(out, most);
         for bad in ["f0 01000010", "f0 ffffffff"] {
             assert!(read_deletion_stats(&mut hex(bad).as_slice()).is_err());
         }

@@ -85,6 +85,12 @@ pub fn read_block_sum<R: Read + ?Sized>(
     Ok(weak.iter().rev().fold(0, |sum, &byte| sum << 8 | u32::from(byte)))
 }
 
+/// Appends one block's record; `strong` has the length that the head says.
+pub fn put_block_sum(out: &mut Vec<u8>, weak: u32, strong: &[u8]) {
+    put_u32(out, weak);
+    out.extend_from_slice(strong);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +142,9 @@ mod tests {
         assert_eq!(read_block_sum(&mut input, 2, &mut strong).unwrap(), 0xf78e_078b);
         assert_eq!(strong[..3], [0x43, 0xc9, 0]);
         assert_eq!(input, b"next");
+        let mut out = Vec::new();
+        put_block_sum(&mut out, 0xf78e_078b, &strong[..2]);
+        assert_eq!(out, b"\x8b\x07\x8e\xf7\x43\xc9");
         assert!(read_block_sum(&mut input, 17, &mut [0; 20]).is_err());
         assert!(matches!(read_block_sum(&mut input, 2, &mut strong), Err(Error::Closed)));
     }

@@ -11,7 +11,7 @@ use super::history::History;
 use crate::error::{Error, Result};
 
 /// The end of a sync flush, which never goes over the wire.
-const FLUSH_TAIL: [u8; 4] = [0x00, 0x00, 0xff, 0xff];
+pub(crate) const FLUSH_TAIL: [u8; 4] = [0x00, 0x00, 0xff, 0xff];
 
 /// Bytes before the data of a stored block that begins at a byte boundary.
 const STORED_HEAD: usize = 5;

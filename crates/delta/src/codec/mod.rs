@@ -1,13 +1,15 @@
-//! How are literal bytes compressed on their way to the receiver?
+//! How do literal bytes travel to the receiver in compressed form?
 //!
 //! A codec turns literal bytes into chunks of at most [`CHUNK_MAX`] bytes, which the token encoder
 //! puts behind its two-byte heads. All literals between two block tokens form a run; a run ends
 //! with [`Compressor::end_run`], and so does a file (docs/protocol/transfer.md, compressed tokens).
+//! [`Decompressor`] takes the same steps at the other end.
 //!
 //! Content that would not shrink is *stored*: framed so that a stock receiver of the codec accepts
 //! it, without any work on the bytes but copying them.
 
 mod chunk;
+mod decompress;
 mod deflate;
 mod history;
 mod lz4;
@@ -17,6 +19,7 @@ use crate::error::Result;
 use crate::incompressible::{SAMPLE_MIN, looks_incompressible};
 
 pub use chunk::CHUNK_MAX;
+pub use decompress::{CHUNK_OUT, Decompressor};
 
 /// A codec, by its name on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

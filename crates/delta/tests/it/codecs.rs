@@ -1,10 +1,10 @@
 //! Does what each codec sends come out again, and does storing cost next to nothing?
 
 use delta::Head;
-use delta::codec::{CHUNK_MAX, CompressKind, Compressor, Treatment};
+use delta::codec::{CHUNK_MAX, CHUNK_OUT, CompressKind, Compressor, Decompressor, Treatment};
 use proptest::prelude::*;
 
-use super::receiver::{Decoder, Item};
+use super::receiver::{Item, receive};
 use super::recording::lcg;
 
 const KINDS: [CompressKind; 4] =
@@ -107,11 +107,99 @@ proptest! {
     ) {
         let head = if long_blocks { big_blocks() } else { HEAD };
         let mut compressor = Compressor::new(kind, level);
-        let mut decoder = Decoder::new(kind, protocol);
+        let mut decompressor = Decompressor::new(kind);
         for (parts, treatment) in &files {
             let (items, new) = send(&mut compressor, *treatment, parts, &head, protocol);
-            prop_assert!(decoder.file(&items, &basis(), &head) == new);
+            let received = receive(&mut decompressor, protocol, &items, &basis(), &head);
+            prop_assert!(received.unwrap() == new);
         }
+    }
+
+    #[test]
+    fn random_chunks_never_panic(
+        kind in prop::sample::select(&KINDS[..]),
+        chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..200), 1..6),
+        blocks in prop::collection::vec(0u32..4, 6),
+        protocol in 29u32..=32,
+    ) {
+        let mut decompressor = Decompressor::new(kind);
+        for (chunk, block) in chunks.into_iter().zip(blocks) {
+            let items = [Item::Block(block), Item::Chunk(chunk), Item::End];
+            let _ = receive(&mut decompressor, protocol, &items, &basis(), &HEAD);
+        }
+    }
+
+    #[test]
+    fn damaged_chunks_never_panic(
+        kind in prop::sample::select(&KINDS[..]),
+        parts in parts(),
+        at in 0usize..100_000,
+        bit in 0u32..8,
+    ) {
+        let mut compressor = Compressor::new(kind, 3);
+        let (mut items, _) = send(&mut compressor, Treatment::Compress, &parts, &HEAD, 32);
+        let chunk = items.iter_mut().find_map(|item| match item {
+            Item::Chunk(chunk) => Some(chunk),
+            _ => None,
+        });
+        if let Some(chunk) = chunk {
+            let at = at % chunk.len();
+            chunk[at] ^= 1 << bit;
+        }
+        let _ = receive(&mut Decompressor::new(kind), 32, &items, &basis(), &HEAD);
+    }
+}
+
+#[test]
+fn a_bomb_comes_out_in_bounded_pieces() {
+    let zeros = vec![0; 1 << 24];
+    for kind in [CompressKind::Zlib, CompressKind::Zlibx, CompressKind::Zstd] {
+        let mut compressor = Compressor::new(kind, kind.level(None));
+        let mut decompressor = Decompressor::new(kind);
+        let parts = [Part::Literal(zeros.clone())];
+        let (items, _) = send(&mut compressor, Treatment::Compress, &parts, &HEAD, 32);
+        let mut seen = 0;
+        for item in &items {
+            let mut count = |piece: &[u8]| {
+                assert!(piece.len() <= CHUNK_OUT);
+                seen += piece.len();
+                Ok::<(), delta::Error>(())
+            };
+            match item {
+                Item::Chunk(chunk) => decompressor.chunk(chunk, &mut count).unwrap(),
+                _ => decompressor.end_run(&mut count).unwrap(),
+            }
+        }
+        assert_eq!(seen, zeros.len());
+    }
+}
+
+#[test]
+fn an_error_of_the_sink_ends_the_chunk() {
+    let mut compressor = Compressor::new(CompressKind::Zlib, 6);
+    let parts = [Part::Literal(vec![0; 1 << 20])];
+    let (items, _) = send(&mut compressor, Treatment::Compress, &parts, &HEAD, 32);
+    let Item::Chunk(chunk) = &items[0] else { panic!() };
+    let mut calls = 0;
+    let result = Decompressor::new(CompressKind::Zlib).chunk(chunk, &mut |_| {
+        calls += 1;
+        Err(delta::Error::Garbled { codec: "sink", reason: "full".into() })
+    });
+    assert!(result.is_err() && calls == 1);
+}
+
+#[test]
+fn a_stream_that_ends_or_expands_too_far_is_garbled() {
+    // An empty deflate block that is the last one, and a byte behind it.
+    let ended = (CompressKind::Zlibx, vec![0x03, 0x00, 0x00]);
+    // A frame whose window has 2^28 bytes.
+    let wide = (CompressKind::Zstd, vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x90, 0x01, 0x00, 0x00]);
+    // One literal that is repeated more often than a chunk may hold.
+    let long = [vec![0x1f, b'a', 0x01, 0x00], vec![0xff; 300], vec![0x00]].concat();
+    for (kind, chunk) in [ended, wide, (CompressKind::Lz4, long)] {
+        let items = [Item::Chunk(chunk), Item::End];
+        let result = receive(&mut Decompressor::new(kind), 32, &items, &[], &HEAD);
+        assert!(matches!(result, Err(delta::Error::Garbled { .. })), "{kind:?}");
     }
 }
 
@@ -185,12 +273,13 @@ fn an_empty_run_sends_nothing() {
 fn runs_of_awkward_lengths_fill_chunks_exactly() {
     for kind in KINDS {
         let mut compressor = Compressor::new(kind, kind.level(None));
-        let mut decoder = Decoder::new(kind, 32);
+        let mut decompressor = Decompressor::new(kind);
         for len in (CHUNK_MAX - 12..CHUNK_MAX + 12).chain(2 * CHUNK_MAX - 70..2 * CHUNK_MAX + 3) {
             for treatment in [Treatment::Compress, Treatment::Store] {
                 let parts = [Part::Literal(lcg(len as u64, len))];
                 let (items, new) = send(&mut compressor, treatment, &parts, &HEAD, 32);
-                assert!(decoder.file(&items, &[], &HEAD) == new, "{kind:?} {len}");
+                let received = receive(&mut decompressor, 32, &items, &[], &HEAD);
+                assert!(received.unwrap() == new, "{kind:?} {len}");
             }
         }
     }

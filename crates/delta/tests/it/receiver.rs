@@ -1,9 +1,7 @@
-//! How does a receiver put a file together? Written for the tests, on other decoders.
+//! How does a receiver put a file together?
 
 use delta::Head;
-use delta::codec::{CHUNK_MAX, CompressKind};
-use flate2::{Decompress, FlushDecompress};
-use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer};
+use delta::codec::{CHUNK_MAX, CHUNK_OUT, Decompressor};
 
 use super::sender::Step;
 
@@ -112,114 +110,36 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
     head.try_into().unwrap()
 }
 
-/// The decompressing half of a session.
-pub(crate) struct Decoder {
-    codec: Codec,
+/// Receives one file.
+pub(crate) fn receive(
+    decompressor: &mut Decompressor,
     protocol: u32,
+    items: &[Item],
+    basis: &[u8],
+    head: &Head,
+) -> delta::Result<Vec<u8>> {
+    let mut new = Vec::new();
+    decompressor.start_file();
+    for item in items {
+        if let Item::Chunk(chunk) = item {
+            assert!((1..=CHUNK_MAX).contains(&chunk.len()));
+            decompressor.chunk(chunk, &mut keep(&mut new))?;
+            continue;
+        }
+        decompressor.end_run(&mut keep(&mut new))?;
+        if let Item::Block(block) = item {
+            let data = block_of(basis, head, *block);
+            decompressor.matched(data, protocol);
+            new.extend_from_slice(data);
+        }
+    }
+    Ok(new)
 }
 
-enum Codec {
-    Inflate { stream: Decompress, history: bool },
-    Zstd(DCtx<'static>),
-    Lz4,
-}
-
-impl Decoder {
-    pub(crate) fn new(kind: CompressKind, protocol: u32) -> Self {
-        let inflate = |history| Codec::Inflate { stream: Decompress::new(false), history };
-        let codec = match kind {
-            CompressKind::Zlib => inflate(true),
-            CompressKind::Zlibx => inflate(false),
-            CompressKind::Zstd => Codec::Zstd(DCtx::create()),
-            CompressKind::Lz4 => Codec::Lz4,
-        };
-        Self { codec, protocol }
-    }
-
-    /// Receives one file.
-    pub(crate) fn file(&mut self, items: &[Item], basis: &[u8], head: &Head) -> Vec<u8> {
-        if let Codec::Inflate { stream, .. } = &mut self.codec {
-            stream.reset(false);
-        }
-        let mut new = Vec::new();
-        let mut in_run = false;
-        for item in items {
-            if let Item::Chunk(chunk) = item {
-                assert!((1..=CHUNK_MAX).contains(&chunk.len()));
-                new.extend(self.chunk(chunk));
-                in_run = true;
-                continue;
-            }
-            if std::mem::take(&mut in_run)
-                && let Codec::Inflate { stream, .. } = &mut self.codec
-            {
-                new.extend(inflate(stream, &[0x00, 0x00, 0xff, 0xff]));
-            }
-            if let Item::Block(block) = item {
-                let data = block_of(basis, head, *block);
-                self.insert(data);
-                new.extend_from_slice(data);
-            }
-        }
-        new
-    }
-
-    fn chunk(&mut self, chunk: &[u8]) -> Vec<u8> {
-        match &mut self.codec {
-            Codec::Inflate { stream, .. } => inflate(stream, chunk),
-            Codec::Zstd(stream) => unzstd(stream, chunk),
-            Codec::Lz4 => lz4_flex::block::decompress(chunk, 32768).unwrap(),
-        }
-    }
-
-    /// Puts a matched block into the window, with the mistake that old protocols make.
-    fn insert(&mut self, block: &[u8]) {
-        let Codec::Inflate { stream, history: true } = &mut self.codec else {
-            return;
-        };
-        let mut left = block.len();
-        while left > 0 {
-            let len = left.min(0xffff);
-            let start = match self.protocol {
-                31.. => block.len() - left,
-                _ => 0,
-            };
-            let mut stored = vec![0x00];
-            stored.extend((len as u16).to_le_bytes());
-            stored.extend((!(len as u16)).to_le_bytes());
-            stored.extend_from_slice(&block[start..start + len]);
-            inflate(stream, &stored);
-            left -= len;
-        }
-    }
-}
-
-fn inflate(stream: &mut Decompress, mut data: &[u8]) -> Vec<u8> {
-    let mut output = Vec::new();
-    loop {
-        let mut piece = Vec::with_capacity(1 << 16);
-        let before = stream.total_in();
-        stream.decompress_vec(data, &mut piece, FlushDecompress::Sync).unwrap();
-        data = &data[(stream.total_in() - before) as usize..];
-        let full = piece.len() == piece.capacity();
-        output.append(&mut piece);
-        if data.is_empty() && !full {
-            return output;
-        }
-    }
-}
-
-fn unzstd(stream: &mut DCtx<'static>, data: &[u8]) -> Vec<u8> {
-    let mut output = Vec::new();
-    let mut input = InBuffer::around(data);
-    loop {
-        let mut piece = vec![0; 1 << 16];
-        let mut room = OutBuffer::around(piece.as_mut_slice());
-        stream.decompress_stream(&mut room, &mut input).unwrap();
-        let len = room.pos();
-        output.extend_from_slice(&piece[..len]);
-        if input.pos() == data.len() && len < piece.len() {
-            return output;
-        }
+fn keep(new: &mut Vec<u8>) -> impl FnMut(&[u8]) -> delta::Result<()> {
+    |piece| {
+        assert!((1..=CHUNK_OUT).contains(&piece.len()));
+        new.extend_from_slice(piece);
+        Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! Are sums, matches and codecs those of recorded sessions?
 
-use delta::codec::{Compressor, Treatment};
+use delta::codec::{Compressor, Decompressor, Treatment};
 use delta::{
     BlockSums, Event, FileSum, Head, Index, Placement, Plan, Searcher, SeedOrder, StrongSum,
-    SumKind, weak_sum,
+    SumKind, signature, weak_sum,
 };
 
-use super::receiver::{Decoder, Item, apply, compressed_tokens, plain_tokens};
+use super::receiver::{Item, apply, compressed_tokens, plain_tokens, receive};
 use super::recording::{RecordedFile, Recording, SEED, content, hex, load};
 use super::sender::{Step, search};
 
@@ -101,11 +101,12 @@ fn the_recorded_block_sums_are_those_of_the_basis() {
         let recording = Recording::open(name);
         for file in recording.files.iter().filter(|file| file.head.count > 0) {
             let mut sums = Vec::new();
-            for block in file.basis.chunks(file.head.block_len as usize) {
-                sums.extend(weak_sum(block).to_le_bytes());
-                let strong = recording.strong.block(block);
-                sums.extend_from_slice(&strong.as_bytes()[..file.head.strong_len as usize]);
-            }
+            let mut put = |weak: u32, strong: &[u8]| {
+                sums.extend(weak.to_le_bytes());
+                sums.extend_from_slice(strong);
+                Ok::<(), std::io::Error>(())
+            };
+            signature(file.basis.as_slice(), &file.head, &recording.strong, &mut put).unwrap();
             assert_eq!(sums, file.sums, "{name}");
         }
     }
@@ -150,13 +151,13 @@ fn an_append_sends_the_tail_and_sums_the_prefix_only_when_verifying() {
 }
 
 #[test]
-fn the_test_receiver_understands_the_recorded_replies() {
+fn the_recorded_replies_give_the_new_files() {
     for name in COMPRESSED {
         let recording = Recording::open(name);
-        let mut decoder = Decoder::new(recording.compress.unwrap(), recording.protocol);
+        let mut decompressor = Decompressor::new(recording.compress.unwrap());
         for file in &recording.files {
             let items = compressed_tokens(&file.tokens);
-            assert_eq!(decoder.file(&items, &file.basis, &file.head), file.new, "{name}");
+            assert_eq!(received(&mut decompressor, &recording, file, &items), file.new, "{name}");
         }
     }
 }
@@ -168,10 +169,14 @@ fn our_own_replies_to_the_recorded_requests_are_understood_and_no_longer() {
         let kind = recording.compress.unwrap();
         for treatment in [Treatment::Compress, Treatment::Store, Treatment::Probe] {
             let mut compressor = Compressor::new(kind, kind.level(None));
-            let mut decoder = Decoder::new(kind, recording.protocol);
+            let mut decompressor = Decompressor::new(kind);
             for file in &recording.files {
                 let items = reply(&mut compressor, file, &recording, treatment);
-                assert_eq!(decoder.file(&items, &file.basis, &file.head), file.new, "{name}");
+                assert_eq!(
+                    received(&mut decompressor, &recording, file, &items),
+                    file.new,
+                    "{name}"
+                );
                 let theirs = chunk_bytes(&compressed_tokens(&file.tokens));
                 if treatment == Treatment::Compress {
                     let ours = chunk_bytes(&items);
@@ -180,6 +185,15 @@ fn our_own_replies_to_the_recorded_requests_are_understood_and_no_longer() {
             }
         }
     }
+}
+
+fn received(
+    decompressor: &mut Decompressor,
+    recording: &Recording,
+    file: &RecordedFile,
+    items: &[Item],
+) -> Vec<u8> {
+    receive(decompressor, recording.protocol, items, &file.basis, &file.head).unwrap()
 }
 
 /// Searches and compresses as an engine would.

@@ -5,7 +5,7 @@ use std::io;
 
 use delta::{
     BlockSums, Event, FileSum, Head, Index, Outcome, Placement, Plan, Searcher, StrongSum, SumKind,
-    weak_sum,
+    signature,
 };
 
 /// An event that owns its bytes.
@@ -22,16 +22,18 @@ pub(crate) fn describe(
     strong_len: u32,
     strong: StrongSum,
 ) -> BlockSums {
-    let mut sums = BlockSums::new(Head {
+    let head = Head {
         count: basis.len().div_ceil(block_len as usize) as u32,
         block_len,
         strong_len,
         remainder: (basis.len() % block_len as usize) as u32,
-    });
-    for block in basis.chunks(block_len as usize) {
-        let digest = strong.block(block);
-        sums.push(weak_sum(block), &digest.as_bytes()[..strong_len as usize]);
-    }
+    };
+    let mut sums = BlockSums::new(head);
+    let mut push = |weak: u32, strong: &[u8]| {
+        sums.push(weak, strong);
+        Ok::<(), io::Error>(())
+    };
+    signature(basis, &head, &strong, &mut push).unwrap();
     sums
 }
 

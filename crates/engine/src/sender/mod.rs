@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use tree::Root;
-use wire::item::{Request, iflags, put_reply_head};
+use wire::item::{Request, iflags, put_item_head};
 use wire::mux::{MuxWriter, tag};
 use wire::ndx::{NDX_DONE, NdxEncoder};
 
@@ -191,7 +191,7 @@ impl<'a, W: Write> Sender<'a, W> {
     fn put_head(&mut self, request: &Request) -> Result<()> {
         let State { record, ndx, .. } = &mut self.state;
         record.clear();
-        put_reply_head(record, ndx, request)?;
+        put_item_head(record, ndx, request)?;
         Ok(self.out.data(record)?)
     }
 
