@@ -24,14 +24,17 @@
 
 mod attributes;
 mod changes;
+pub mod copy;
 mod dir;
 mod error;
 mod fake_super;
 mod handle;
 mod id_names;
+mod journal;
 mod listing;
 mod newborn;
 mod root;
+mod sparse;
 mod staged;
 mod stat;
 mod xattr;
@@ -40,7 +43,9 @@ pub use attributes::{Attributes, MayRemove};
 pub use dir::{Dir, advise_sequential};
 pub use error::{Error, Result};
 pub use id_names::IdNames;
+pub use journal::{Journal, Leftover};
 pub use listing::{Kind, Listed, Listing};
 pub use root::{Follow, Resolver, Root};
+pub use sparse::{Ground, Reserve, SparseWriter, preallocate, punch_hole};
 pub use staged::{Staged, temp_name};
 pub use stat::Stat;

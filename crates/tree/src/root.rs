@@ -152,6 +152,12 @@ impl Root {
     }
 }
 
+impl AsFd for Root {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 fn resolve_by_hand(root: BorrowedFd<'_>, rel: &[u8]) -> rustix::io::Result<OwnedFd> {
     let mut here: Option<OwnedFd> = None;
     for component in rel.split(|byte| *byte == b'/') {
