@@ -89,7 +89,9 @@ impl Attributes<'_> {
 
 fn timespec(time: Option<(i64, u32)>) -> Timespec {
     match time {
-        Some((seconds, nanos)) => Timespec { tv_sec: seconds, tv_nsec: nanos.into() },
+        Some((seconds, nanos)) => {
+            Timespec { tv_sec: seconds, tv_nsec: nanos.min(999_999_999).into() }
+        }
         None => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
     }
 }

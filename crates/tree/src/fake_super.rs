@@ -3,13 +3,18 @@
 //! `user.rsync.%stat` holds mode, device numbers, owner and group as text; `%aacl` and `%dacl` hold
 //! the ACLs, their four unnamed entries first.
 
-use crate::{Attributes, Dir, Kind, Result, Stat};
+use std::io::Read;
+
+use crate::{Attributes, Dir, Error, Kind, Result, Stat};
 
 pub(crate) const FAKE_STAT: &[u8] = b"user.rsync.%stat";
 pub(crate) const FAKE_ACCESS_ACL: &[u8] = b"user.rsync.%aacl";
 pub(crate) const FAKE_DEFAULT_ACL: &[u8] = b"user.rsync.%dacl";
 
 const FILE_TYPE: u32 = 0o170_000;
+
+/// Linux makes no symlink with a longer target.
+const LONGEST_TARGET: u64 = 4095;
 
 /// Tells whether rsync itself keeps this attribute.
 pub(crate) fn is_own(attribute: &[u8]) -> bool {
@@ -26,6 +31,16 @@ impl Dir {
         }
         let text = self.xattr(name, FAKE_STAT)?;
         Ok(text.and_then(|text| parse(&text, &stat)).unwrap_or(stat))
+    }
+
+    /// Reads where the faked symlink `name` points, into `target`: that is its content.
+    pub fn read_link_fake(&self, name: &[u8], target: &mut Vec<u8>) -> Result<()> {
+        target.clear();
+        self.open_file(name)?
+            .take(LONGEST_TARGET)
+            .read_to_end(target)
+            .map_err(|source| Error::new("read symlink", self.path_of(name), source))?;
+        Ok(())
     }
 
     /// Reads the faked ACL of `name` as the value that Linux would keep; `None` when it has none.

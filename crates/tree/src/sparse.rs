@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::FallocateFlags;
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// What is judged at once to be zeros or not (sheet 3, 6.6).
 const PIECE: u64 = 1 << 10;
@@ -105,7 +105,7 @@ fn is_zero(data: &[u8]) -> bool {
 /// The file does not grow.
 pub fn punch_hole(file: &File, offset: u64, len: u64) -> io::Result<()> {
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    match rustix::fs::fallocate(file, flags, offset, len) {
+    match retry_on_intr(|| rustix::fs::fallocate(file, flags, offset, len)) {
         Err(Errno::NOTSUP | Errno::NOSYS) => {}
         other => return Ok(other?),
     }
@@ -137,7 +137,7 @@ pub fn preallocate(file: &File, len: u64, reserve: Reserve) -> io::Result<()> {
         Reserve::KeepSize => FallocateFlags::KEEP_SIZE,
         Reserve::Grow => FallocateFlags::empty(),
     };
-    Ok(rustix::fs::fallocate(file, flags, 0, len)?)
+    Ok(retry_on_intr(|| rustix::fs::fallocate(file, flags, 0, len))?)
 }
 
 #[cfg(test)]

@@ -56,6 +56,10 @@ pub struct Staged<'a> {
 impl Dir {
     /// Creates a file under the temporary name `temp`. When that is taken, a number is put before
     /// its suffix.
+    ///
+    /// What the first file gets from the directory is expected of the next, so the directory has
+    /// its own attributes by then. For a directory of temporary files outside the destination,
+    /// open it as a root of its own, and a journal for it.
     pub fn stage(&self, temp: Vec<u8>, mode: u32) -> Result<Staged<'_>> {
         let mut taken = match self.stage_as(temp.clone(), mode) {
             Err(error) if is_taken(&error) => error,

@@ -219,6 +219,10 @@ fn what_only_root_may_set_is_kept_in_the_form_that_rsync_reads() {
         assert_eq!((seems.mode, seems.uid, seems.gid), (mode, owner, group));
         assert_eq!(seems.rdev, rdev.unwrap_or((0, 0)));
     }
+    fs::write(dir.path_of(b"file"), "some/where").unwrap();
+    let mut target = b"old".to_vec();
+    dir.read_link_fake(b"file", &mut target).unwrap();
+    assert_eq!(target, b"some/where");
     for broken in ["100644 0,0 1", "", "1 2 3 4 5 6", "9 0,0 0:0", "100644 0,0 99999999999:1"] {
         dir.set_xattr(b"file", b"user.rsync.%stat", broken.as_bytes()).unwrap();
         assert_eq!(dir.stat_fake(b"file").unwrap(), dir.stat(b"file").unwrap());
