@@ -3,7 +3,8 @@
 //! The scan shares the work with a few threads; they take the next file that nobody has, so one
 //! long file does not hold the others up.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use delta::{FileSum, SumKind};
@@ -82,11 +83,24 @@ fn take_files(
 }
 
 fn digest(kind: SumKind, dir: &Dir, name: &[u8], buffer: &mut [u8]) -> Option<Vec<u8>> {
-    let mut file = dir.open_file(name).ok()?;
+    of_open_file(kind, dir.open_file(name).ok()?, buffer).ok()
+}
+
+/// Returns the checksum of one file.
+pub(crate) fn of_file(kind: SumKind, dir: &Dir, name: &[u8]) -> tree::Result<Vec<u8>> {
+    let file = dir.open_file(name)?;
+    of_open_file(kind, file, &mut vec![0; READ_BYTES]).map_err(|source| tree::Error::Io {
+        op: "read",
+        path: dir.path_of(name),
+        source,
+    })
+}
+
+fn of_open_file(kind: SumKind, mut file: File, buffer: &mut [u8]) -> io::Result<Vec<u8>> {
     let mut sum = FileSum::new(kind, 0);
     loop {
-        match file.read(buffer).ok()? {
-            0 => return Some(sum.finish().as_bytes().to_vec()),
+        match file.read(buffer)? {
+            0 => return Ok(sum.finish().as_bytes().to_vec()),
             filled => sum.update(&buffer[..filled]),
         }
     }

@@ -1,6 +1,9 @@
 //! What ends a transfer, and by whose fault.
 
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::trouble::Doing;
 
 /// Why a transfer could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +37,23 @@ pub enum Error {
         /// The protocol of this session.
         protocol: u32,
     },
+    /// The destination could not be opened or made.
+    #[error(transparent)]
+    Destination(tree::Error),
+    /// A file could not be written to its end.
+    #[error("cannot write: {0}")]
+    Write(#[source] io::Error),
+    /// More than one file is to be written into what is no directory.
+    #[error("the destination {} is no directory, and more than one file comes", .0.display())]
+    NotADirectory(std::path::PathBuf),
+    /// A directory that an option names could not be opened or made.
+    #[error("{option}: {source}")]
+    OptionDir {
+        /// The option in its long form.
+        option: &'static str,
+        /// What the system said.
+        source: tree::Error,
+    },
     /// None of the sources is there.
     #[error("none of the sources exists: nothing to send")]
     NothingToSend,
@@ -43,11 +63,36 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Tells whether the connection is what failed, so that there is nobody to be told.
+    pub(crate) fn is_broken_connection(&self) -> bool {
+        match self {
+            Self::Send(_) | Self::FarExit(_) => true,
+            Self::Wire(error) => matches!(error, wire::Error::Closed | wire::Error::Io(_)),
+            _ => false,
+        }
+    }
+
+    /// Returns rsync's line for it, without the line end.
+    pub fn stock(&self) -> Vec<u8> {
+        match self {
+            Self::NotADirectory(_) => {
+                b"ERROR: destination must be a directory when copying more than 1 file".to_vec()
+            }
+            Self::Destination(error) => {
+                let doing = Doing::of_destination(error);
+                let path = error.path().as_os_str().as_bytes();
+                doing.line("Receiver", path, error.reason())
+            }
+            error => format!("rsync: {error}").into_bytes(),
+        }
+    }
+
     /// Returns rsync's exit code for it.
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Wire(error) => error.exit_code(),
-            Self::Tree(_) => wire::exit::FILE_SELECTION,
+            Self::Tree(_) | Self::NotADirectory(_) => wire::exit::FILE_SELECTION,
+            Self::Write(_) | Self::Destination(_) | Self::OptionDir { .. } => wire::exit::FILE_IO,
             Self::Filter(error) => error.exit_code(),
             Self::NeedsProtocol { .. } => wire::exit::PROTOCOL,
             Self::Codec(_) => wire::exit::STREAM,

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use tree::Kind;
+use wire::stats::SessionStats;
 
 use crate::event::Gravity;
+use crate::receiver::Totals;
 
 /// Entries by kind, in the order in which rsync prints them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +67,8 @@ pub struct Summary {
     pub sent_bytes: u64,
     /// All bytes that came in.
     pub received_bytes: u64,
+    /// What a sending server has counted, where there is one.
+    pub stats: Option<SessionStats>,
     /// How long it took.
     pub elapsed: Duration,
     /// Regular files of at least [`LARGE_FILE`] bytes.
@@ -98,6 +102,12 @@ impl Summary {
         self.vanished = self.vanished.max(later.vanished);
         self.delete_limit |= later.delete_limit;
         self
+    }
+
+    /// Adds what a receiver has counted of the lists.
+    pub(crate) fn with(self, totals: Totals) -> Self {
+        let Totals { files, total_size, list_bytes, stats } = totals;
+        Self { files, total_size, list_bytes, stats, ..self }
     }
 
     /// Notes a problem.

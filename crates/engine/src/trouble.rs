@@ -81,6 +81,38 @@ impl Doing {
     pub const STAT_DEST: Doing = Doing("recv_generator: failed to stat {}");
 }
 
+impl Doing {
+    /// Returns rsync's words for what failed with the destination itself.
+    pub(crate) fn of_destination(error: &tree::Error) -> Doing {
+        let tree::Error::Io { op, .. } = error;
+        match *op {
+            "write" => Doing::WRITE,
+            op if op.starts_with("make") => Doing("mkdir {} failed"),
+            _ => Doing("change_dir#3 {} failed"),
+        }
+    }
+
+    /// Returns rsync's line: who, what, where and why.
+    pub(crate) fn line(self, who: &str, path: &[u8], error: &io::Error) -> Vec<u8> {
+        let (before, after) = self.0.split_once("{}").unwrap_or((self.0, ""));
+        let start = format!("rsync: [{who}] {before}\"");
+        let end = format!("\"{after}: {}", reason(error));
+        [start.as_bytes(), path, end.as_bytes()].concat()
+    }
+
+    /// Returns rsync's words for an attribute that could not be set.
+    pub(crate) fn of_attribute(error: &tree::Error) -> Doing {
+        let tree::Error::Io { op, .. } = error;
+        match *op {
+            op if op.contains("times") => Doing::TIMES,
+            op if op.contains("owner") => Doing::OWNER,
+            op if op.contains("attribute") => Doing::XATTR,
+            op if op.contains("ACL") => Doing::ACL,
+            _ => Doing::MODE,
+        }
+    }
+}
+
 /// What went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -106,15 +138,9 @@ pub enum Trouble {
 impl Trouble {
     /// Returns rsync's line for it, without the line end.
     pub fn stock(&self, who: Who, path: &[u8]) -> Vec<u8> {
-        let quoted = [b"\"", path, b"\""].concat();
         match self {
-            Trouble::System { doing, error } => {
-                let (before, after) = doing.0.split_once("{}").unwrap_or((doing.0, ""));
-                let start = format!("rsync: [{}] {before}", who.name());
-                let end = format!("{after}: {}", reason(error.reason()));
-                [start.as_bytes(), &quoted, end.as_bytes()].concat()
-            }
-            Trouble::Vanished => [b"file has vanished: ", quoted.as_slice()].concat(),
+            Trouble::System { doing, error } => doing.line(who.name(), path, error.reason()),
+            Trouble::Vanished => [b"file has vanished: \"", path, b"\""].concat(),
             Trouble::Other { stock, .. } => stock.clone().into_bytes(),
         }
     }

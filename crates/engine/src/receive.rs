@@ -1,0 +1,376 @@
+//! A receiving side from the first byte of the session to the last.
+//!
+//! The receiver thread reads the connection, the generator writes it, and a few threads put small
+//! files into their places. When one of them ends in an error, the connection is hung up, which
+//! ends the others.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use filter::{ActiveFilter, RuleList, Side};
+use wire::dialect::Dialect;
+use wire::filter_list::{put_filter_list, read_filter_list};
+use wire::flist::FlistDecoder;
+use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
+use wire::options::{DeleteTiming, InfoLevels, Options};
+
+use crate::board::Board;
+use crate::destination::{Destination, Leave};
+use crate::error::Result;
+use crate::event::{Event, Monitor, Telling};
+use crate::finish::{DelayedUpdates, Finish, Tally};
+use crate::generator::{Generator, GeneratorRules};
+use crate::handover::Handover;
+use crate::ids::IdMap;
+use crate::inbox::FarErrors;
+use crate::notice::Notice;
+use crate::outbox::Outbox;
+use crate::progress::Progress;
+use crate::receiver::{Receiver, ReceiverRules};
+use crate::role::Role;
+use crate::session;
+use crate::site::Site;
+use crate::summary::Summary;
+use crate::throttle::Throttle;
+use crate::wanted::ComeValues;
+
+/// How long the far side may take to close the connection after the last word.
+const CLOSING_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a receiving side is to do.
+#[derive(Clone, Copy)]
+pub struct Receive<'a> {
+    /// Which end of the connection it is.
+    pub role: Role<'a>,
+    /// The session's options.
+    pub options: &'a Options,
+    /// Where files go.
+    pub destination: &'a Destination,
+    /// The filter rules, in order; a server gets them from its client.
+    pub filter: &'a RuleList,
+    /// The process's file mode mask.
+    pub umask: u32,
+    /// What is to be told of items.
+    pub telling: Telling,
+    /// Where events go; those of a server go to its client.
+    pub monitor: Monitor<'a>,
+    /// Counters for whoever draws them.
+    pub progress: &'a Progress,
+    /// Where it is noted which temporary files there are, so that the next run removes what a
+    /// killed one left.
+    pub state_dir: Option<&'a Path>,
+}
+
+/// What all threads of a session share.
+struct Shared<'a> {
+    dialect: Dialect,
+    board: &'a Board,
+    outbox: Option<&'a Outbox>,
+    monitor: Monitor<'a>,
+    site: OnceLock<Site>,
+    ids: IdMap,
+    come_values: ComeValues,
+    delayed: DelayedUpdates,
+    tally: Tally,
+    handover: Option<&'a Handover>,
+}
+
+impl Receive<'_> {
+    /// Runs the whole session over the two halves of a connection, on which both sides have
+    /// agreed on `protocol` and the far side has its arguments.
+    ///
+    /// `hang_up` breaks both halves at once, from any thread; it is called only when the session
+    /// has failed or the far side does not close its end.
+    pub fn run<R, W>(
+        &self,
+        reader: R,
+        writer: W,
+        protocol: u32,
+        hang_up: &(dyn Fn() + Sync),
+    ) -> Result<Summary>
+    where
+        R: Read + Send,
+        W: Write + Send,
+    {
+        self.run_with(reader, writer, protocol, hang_up, None)
+    }
+
+    pub(crate) fn run_with<R, W>(
+        &self,
+        reader: R,
+        writer: W,
+        protocol: u32,
+        hang_up: &(dyn Fn() + Sync),
+        handover: Option<&Handover>,
+    ) -> Result<Summary>
+    where
+        R: Read + Send,
+        W: Write + Send,
+    {
+        let begin = Instant::now();
+        let board = Board::default();
+        let far = Mutex::new(FarErrors::default());
+        let outbox = match self.role {
+            Role::Client => None,
+            Role::Server(_) => Some(Outbox::new(InfoLevels::of(self.options), protocol)),
+        };
+        let to_client = |event: Event<'_>| {
+            if let Some(outbox) = &outbox {
+                outbox.tell(&event);
+            }
+        };
+        let monitor: Monitor<'_> = if outbox.is_some() { &to_client } else { self.monitor };
+        let note = |message| hear(message, &board, &far, self.monitor);
+        let mut reader = MuxReader::new(reader, Framing::Raw, Box::new(note));
+        let rate = u64::from(self.options.bwlimit) << 10;
+        let mut out =
+            MuxWriter::new(Throttle::new(writer, (rate > 0).then_some(rate)), Framing::Raw);
+        let agreed = session::set_up(
+            &mut reader,
+            &mut out,
+            protocol,
+            self.options,
+            self.role,
+            self.may_inc_recurse(),
+        );
+        let done = agreed.and_then(|dialect| {
+            let (ids, unknown) = IdMap::new(self.options);
+            for name in unknown {
+                let text =
+                    format!("nobody here is called {name}: the rule that names it is dropped");
+                monitor(Event::Decision { name: b"", text });
+            }
+            let shared = Shared {
+                dialect,
+                board: &board,
+                outbox: outbox.as_ref(),
+                monitor,
+                site: OnceLock::new(),
+                ids,
+                come_values: ComeValues::default(),
+                delayed: DelayedUpdates::default(),
+                tally: Tally::default(),
+                handover,
+            };
+            self.session(&mut reader, out, &shared, hang_up)
+        });
+        let received_bytes = reader.bytes_read();
+        drop(reader);
+        let far = far.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut summary = done.map_err(|error| far.explain(error))?;
+        let io_error = board.io_error();
+        summary.received_bytes = received_bytes;
+        summary.errors += far.errors + u64::from(io_error & 1 != 0);
+        summary.vanished += u64::from(io_error & 2 != 0);
+        summary.delete_limit |= far.delete_limit || io_error & 4 != 0;
+        summary.elapsed = begin.elapsed();
+        Ok(summary)
+    }
+
+    /// Tells whether the lists may come in parts, as far as this side is concerned.
+    fn may_inc_recurse(&self) -> bool {
+        let options = self.options;
+        let deletes_apart =
+            matches!(options.delete, Some(DeleteTiming::Before | DeleteTiming::After));
+        options.may_inc_recurse()
+            && !deletes_apart
+            && !options.delay_updates
+            && !options.prune_empty_dirs
+    }
+
+    /// Exchanges the filter rules.
+    fn filter_rules<R: Read, W: Write>(
+        &self,
+        reader: &mut MuxReader<'_, R>,
+        out: &mut MuxWriter<W>,
+        dialect: &Dialect,
+    ) -> Result<RuleList> {
+        match self.role {
+            Role::Client => {
+                let rules = self.filter.wire_rules_for_pull(dialect.protocol)?;
+                let mut list = Vec::new();
+                put_filter_list(&mut list, &rules)?;
+                out.data(&list)?;
+                out.flush()?;
+                Ok(self.filter.clone())
+            }
+            Role::Server(_) if self.options.deletes() || self.options.prune_empty_dirs => {
+                let rules = read_filter_list(reader)?;
+                Ok(RuleList::from_wire(&rules, self.filter)?)
+            }
+            Role::Server(_) => Ok(self.filter.clone()),
+        }
+    }
+
+    fn session<R, W>(
+        &self,
+        reader: &mut MuxReader<'_, R>,
+        mut out: MuxWriter<W>,
+        shared: &Shared<'_>,
+        hang_up: &(dyn Fn() + Sync),
+    ) -> Result<Summary>
+    where
+        R: Read + Send,
+        W: Write + Send,
+    {
+        let filter = self.filter_rules(reader, &mut out, &shared.dialect)?;
+        let fields = session::fields(self.options, &shared.dialect);
+        let decoder = FlistDecoder::new(&shared.dialect, fields)?;
+        let rules = self.receiver_rules(shared);
+        let mut receiver = Receiver::new(reader, rules, shared.board, &shared.site, decoder);
+        let mut summary = std::thread::scope(|scope| {
+            let reading = scope.spawn(|| {
+                receiver.run();
+                std::mem::take(&mut receiver.totals)
+            });
+            let done = self.generate(out, &filter, shared);
+            if done.is_err() {
+                shared.board.close();
+                hang_up();
+            } else if matches!(self.role, Role::Client) && !shared.board.await_end(CLOSING_PATIENCE)
+            {
+                hang_up();
+            }
+            if let Some(handover) = shared.handover {
+                handover.close();
+            }
+            let totals = reading.join().unwrap_or_default();
+            done.map(|summary| summary.with(totals))
+        })?;
+        let tally = &shared.tally;
+        summary.errors += tally.errors.load(Relaxed);
+        summary.transferred = tally.transferred.load(Relaxed);
+        summary.transferred_size = tally.transferred_size.load(Relaxed);
+        summary.literal_bytes = tally.literal_bytes.load(Relaxed);
+        summary.matched_bytes = tally.matched_bytes.load(Relaxed);
+        Ok(summary)
+    }
+
+    /// Goes through the lists, after the first one has told where files go.
+    fn generate<W: Write>(
+        &self,
+        mut out: MuxWriter<W>,
+        filter: &RuleList,
+        shared: &Shared<'_>,
+    ) -> Result<Summary> {
+        let settled = self.settle(shared);
+        let site = match settled {
+            Ok(site) => shared.site.get_or_init(|| site),
+            Err(error) => {
+                give_up(&mut out, shared, &error);
+                return Err(error);
+            }
+        };
+        shared.board.site_is_known();
+        let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
+        let base = std::os::unix::ffi::OsStrExt::as_bytes(base.as_os_str()).to_vec();
+        let filter = ActiveFilter::new(filter, Side::Receiver, &base);
+        let rules = self.generator_rules(shared);
+        let mut generator = Generator::new(out, rules, site, shared.board, filter);
+        if let Err(error) = generator.run() {
+            give_up(&mut generator.out, shared, &error);
+            return Err(error);
+        }
+        Ok(Summary {
+            created: generator.created,
+            deleted: generator.deleted(),
+            errors: generator.errors,
+            sent_bytes: generator.out.bytes_written(),
+            ..Summary::default()
+        })
+    }
+
+    fn settle(&self, shared: &Shared<'_>) -> Result<Site> {
+        let (first, more) = shared.board.await_first()?;
+        let leave = Leave {
+            dry_run: self.options.dry_run,
+            make_path: self.options.mkpath,
+            relative: self.options.relative,
+            existing: self.options.existing,
+        };
+        let settled = self.destination.settle(&first, more, leave)?;
+        if settled.made {
+            let name = std::os::unix::ffi::OsStrExt::as_bytes(settled.path.as_os_str());
+            (shared.monitor)(Event::Notice { notice: Notice::CreatedDirectory, name });
+        }
+        Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)
+    }
+
+    fn generator_rules<'s>(&'s self, shared: &'s Shared<'_>) -> GeneratorRules<'s> {
+        let dialect = &shared.dialect;
+        GeneratorRules {
+            options: self.options,
+            dialect,
+            telling: self.telling,
+            monitor: shared.monitor,
+            outbox: shared.outbox,
+            keep_alive: session::keep_alive(self.options),
+            sum: session::transfer_sum(dialect),
+            file_sum: session::sum_kind(dialect.file_sum),
+            strong: session::strong_sum(self.options, dialect),
+            ids: &shared.ids,
+            come_values: &shared.come_values,
+            delayed: &shared.delayed,
+        }
+    }
+
+    fn receiver_rules<'s>(&'s self, shared: &'s Shared<'_>) -> ReceiverRules<'s> {
+        let dialect = &shared.dialect;
+        ReceiverRules {
+            options: self.options,
+            dialect,
+            telling: self.telling,
+            monitor: shared.monitor,
+            progress: self.progress,
+            umask: self.umask,
+            is_client: matches!(self.role, Role::Client),
+            sum: session::transfer_sum(dialect),
+            codec: session::codec(dialect.compress, self.options.compress_level),
+            ids: &shared.ids,
+            come_values: &shared.come_values,
+            delayed: &shared.delayed,
+            tally: &shared.tally,
+            handover: shared.handover,
+        }
+    }
+}
+
+/// Tells the far side why nothing more comes, where it may still listen.
+fn give_up<W: Write>(out: &mut MuxWriter<W>, shared: &Shared<'_>, error: &crate::Error) {
+    if let Some(outbox) = shared.outbox {
+        outbox.put(tag::ERROR, [error.stock().as_slice(), b"\n"].concat());
+        // The session ends in any case; a failure to say why changes nothing.
+        let _ = outbox.empty_into(out);
+    }
+    if shared.dialect.protocol >= 31 && !error.is_broken_connection() {
+        let code = error.exit_code().to_le_bytes();
+        let _ = out.message(tag::ERROR_EXIT, &code);
+    }
+    let _ = out.flush();
+}
+
+/// Deals with a message of the sender.
+fn hear(
+    message: Message,
+    board: &Board,
+    far: &Mutex<FarErrors>,
+    monitor: Monitor<'_>,
+) -> wire::Result<()> {
+    match message {
+        Message::IoError(bits) => board.add_io_error(bits),
+        Message::NoSend(ndx) => {
+            let (passed_over, asked) = board.take_asked(ndx);
+            for asked in passed_over.into_iter().chain(asked) {
+                board.not_sent(asked);
+            }
+        }
+        message => {
+            let mut far = far.lock().unwrap_or_else(PoisonError::into_inner);
+            far.message(message, monitor)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! How file lists are received, checked and handed to the generator.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use tree::Kind;
+use wire::flist::{IdKind, ListStep, ReceivedEntry};
+use wire::item::Reply;
+
+use super::{Receiver, too_early};
+use crate::error::{Error, Result};
+use crate::received::{Entry, ReceivedList, split};
+
+impl<R: Read> Receiver<'_, '_, R> {
+    /// Reads the list that begins every session.
+    pub(super) fn first_list(&mut self) -> Result<()> {
+        self.next_ndx = if self.rules.dialect.inc_recurse() { 1 } else { 0 };
+        self.list(None)?;
+        if !self.rules.dialect.inc_recurse() {
+            self.board.end_lists();
+        }
+        Ok(())
+    }
+
+    /// Reads sub-lists until the generator has made up its mind about the destination.
+    ///
+    /// A list of one entry does not tell whether more comes; the next thing read does.
+    pub(super) fn site_is_known(&mut self) -> Result<bool> {
+        let incremental = self.rules.dialect.inc_recurse();
+        if incremental && self.lists.front().is_some_and(|list| list.len() == 1) {
+            match self.replies.read(self.reader)? {
+                Reply::List { dir } => self.sub_list(dir)?,
+                Reply::ListsEnd => self.lists_end()?,
+                _ => return Err(too_early()),
+            }
+        }
+        Ok(self.board.await_site())
+    }
+
+    /// Reads the list of a directory that was listed before.
+    pub(super) fn sub_list(&mut self, number: i32) -> Result<()> {
+        let dir = usize::try_from(number)
+            .ok()
+            .and_then(|number| self.dirs_to_come.get_mut(number))
+            .and_then(Option::take);
+        let Some(dir) = dir.filter(|_| !self.lists.is_empty()) else {
+            return Err(broken(format!("a list for directory {number}, which is not due")));
+        };
+        self.list(Some(dir))
+    }
+
+    pub(super) fn lists_end(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.lists_ended, true) {
+            return Err(broken("the lists end twice".to_owned()));
+        }
+        self.board.end_lists();
+        Ok(())
+    }
+
+    fn list(&mut self, dir: Option<Box<Entry>>) -> Result<()> {
+        if self.lists_ended {
+            return Err(broken("a list after the last one".to_owned()));
+        }
+        let begin = self.reader.bytes_read();
+        self.decoder.begin_list(self.next_ndx);
+        let mut entries = Vec::new();
+        let io_error = loop {
+            match self.decoder.next(self.reader)? {
+                ListStep::Entry(entry) => {
+                    self.check_place(&entry, dir.as_deref())?;
+                    entries.push(entry);
+                }
+                ListStep::End { io_error } => break io_error,
+            }
+        };
+        for (kind, id, name) in self.decoder.take_names() {
+            self.rules.ids.learn(kind, id, &name);
+        }
+        entries.iter_mut().for_each(|entry| self.adapt(entry));
+        let mut list = ReceivedList::new(self.next_ndx, entries, dir);
+        self.settle_groups(&mut list);
+        self.count(&list);
+        self.totals.list_bytes += self.reader.bytes_read() - begin;
+        self.next_ndx =
+            list.ndx_end().checked_add(1).ok_or_else(|| broken("too many entries".into()))?;
+        self.board.add_io_error(io_error);
+        self.note_dirs(&list);
+        let list = Arc::new(list);
+        self.lists.push_back(Arc::clone(&list));
+        self.board.add_list(list);
+        Ok(())
+    }
+
+    /// Every name of a sub-list lies directly in its directory.
+    fn check_place(&self, entry: &ReceivedEntry, dir: Option<&Entry>) -> Result<()> {
+        let (parent, _) = split(&entry.name);
+        let fits = match dir {
+            Some(dir) if *dir.name == *b"." => parent.is_empty(),
+            Some(dir) => parent == &*dir.name,
+            None => !self.rules.dialect.inc_recurse() || parent.is_empty(),
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(broken(format!(
+                "\"{}\" stands in the list of another directory",
+                wire::escape::printable(&entry.name)
+            ))),
+        }
+    }
+
+    /// Changes what this side wants different.
+    fn adapt(&self, entry: &mut ReceivedEntry) {
+        let options = self.rules.options;
+        if options.owner {
+            entry.uid = self.rules.ids.map(IdKind::User, entry.uid);
+        }
+        if options.group {
+            entry.gid = self.rules.ids.map(IdKind::Group, entry.gid);
+        }
+        if self.rules.is_client && entry.mode != 0 && Kind::from_mode(entry.mode) != Kind::Symlink {
+            entry.mode = options.chmod.apply(entry.mode, self.rules.umask);
+        }
+    }
+
+    fn settle_groups(&self, list: &mut ReceivedList) {
+        if self.rules.options.group {
+            for entry in &mut list.entries {
+                entry.keeps_group = !self.rules.ids.may_set_group(entry.gid);
+            }
+        }
+    }
+
+    fn count(&mut self, list: &ReceivedList) {
+        for entry in list.entries.iter().filter(|entry| !entry.is_duplicate) {
+            self.totals.files.add(entry.kind());
+            match entry.kind() {
+                Kind::Regular => self.totals.total_size += entry.size,
+                Kind::Symlink => {
+                    self.totals.total_size += entry.link_target().map_or(0, <[u8]>::len) as u64;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Numbers the directories of a list: their own lists may follow.
+    fn note_dirs(&mut self, list: &ReceivedList) {
+        if !self.rules.dialect.inc_recurse() {
+            return;
+        }
+        for entry in list.entries.iter().filter(|entry| entry.is_dir()) {
+            let comes = !entry.is_duplicate && *entry.name != *b".";
+            self.dirs_to_come.push(comes.then(|| Box::new(entry.clone())));
+        }
+    }
+}
+
+pub(super) fn broken(text: String) -> Error {
+    wire::Error::Protocol(text).into()
+}

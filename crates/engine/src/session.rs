@@ -1,0 +1,140 @@
+//! What both directions derive from the options and from what was agreed on.
+
+use std::io::{Read, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use delta::codec::CompressKind;
+use delta::{SeedOrder, StrongSum, SumKind};
+use wire::dialect::{Compat, CompressName, Dialect, ServerWish, SumName};
+use wire::flist::FlistFields;
+use wire::mux::{Framing, MuxReader, MuxWriter};
+use wire::options::Options;
+use wire::setup::{Answer, client_setup, server_setup};
+
+use crate::error::{Error, Result};
+use crate::role::Role;
+
+/// Agrees with the far side, and turns both halves to frames.
+pub(crate) fn set_up<R: Read, W: Write>(
+    reader: &mut MuxReader<'_, R>,
+    out: &mut MuxWriter<W>,
+    protocol: u32,
+    options: &Options,
+    role: Role<'_>,
+    may_inc_recurse: bool,
+) -> Result<Dialect> {
+    check(protocol, options)?;
+    let offer = options.offer();
+    let dialect = match role {
+        Role::Client => client_setup(reader, out, protocol, &offer)?,
+        Role::Server(letters) => {
+            let wish = ServerWish {
+                inc_recurse: may_inc_recurse,
+                symlink_times: true,
+                symlink_iconv: false,
+                inplace_partial: true,
+            };
+            let compat = Compat::for_client(letters, wish);
+            let answer = Answer { compat, seed: seed(options) };
+            server_setup(reader, out, protocol, &offer, &answer)?
+        }
+    };
+    let is_server = matches!(role, Role::Server(_));
+    if protocol >= 30 || !is_server {
+        reader.set_framing(Framing::Framed);
+    }
+    if protocol >= 30 || is_server {
+        out.set_framing(Framing::Framed);
+    }
+    Ok(dialect)
+}
+
+/// Refuses what this protocol cannot carry, as rsync does.
+fn check(protocol: u32, options: &Options) -> Result<()> {
+    let asked = [(options.acls, "--acls"), (options.xattrs > 0, "--xattrs")];
+    for (wanted, option) in asked {
+        if wanted && protocol < 30 {
+            return Err(Error::NeedsProtocol { option, needed: 30, protocol });
+        }
+    }
+    Ok(())
+}
+
+/// The server picks the seed of the block sums, so that nobody can prepare files that collide.
+fn seed(options: &Options) -> i32 {
+    if options.checksum_seed != 0 {
+        return options.checksum_seed;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let mixed = now.as_nanos() as u32 ^ std::process::id().rotate_left(16);
+    (mixed | 1).cast_signed()
+}
+
+/// Returns which optional fields the entries of a file list have.
+pub(crate) fn fields(options: &Options, dialect: &Dialect) -> FlistFields {
+    FlistFields {
+        links: options.links,
+        devices: options.devices,
+        specials: options.specials,
+        owner: options.owner,
+        group: options.group,
+        hard_links: options.hard_links > 0,
+        checksum_len: options.checksum.then(|| sum_kind(dialect.file_sum).file_len()),
+        atimes: options.atimes > 0,
+        acls: options.acls,
+        xattrs: options.xattrs > 0,
+        numeric_ids: options.numeric_ids,
+        missing_args: options.delete_missing_args,
+        ..FlistFields::default()
+    }
+}
+
+/// Returns the checksum of blocks and whole files.
+pub(crate) fn transfer_sum(dialect: &Dialect) -> SumKind {
+    match dialect.protocol {
+        ..30 => SumKind::Md4Old,
+        _ => sum_kind(dialect.transfer_sum),
+    }
+}
+
+/// Returns the strong sum of blocks.
+pub(crate) fn strong_sum(options: &Options, dialect: &Dialect) -> StrongSum {
+    StrongSum::new(transfer_sum(dialect), dialect.seed, seed_order(options, dialect))
+}
+
+pub(crate) fn seed_order(options: &Options, dialect: &Dialect) -> SeedOrder {
+    match dialect.seed_first() || options.checksum_choice.is_some() {
+        true => SeedOrder::First,
+        false => SeedOrder::Last,
+    }
+}
+
+pub(crate) fn sum_kind(name: SumName) -> SumKind {
+    match name {
+        SumName::Md4 => SumKind::Md4,
+        SumName::Md5 => SumKind::Md5,
+        SumName::Sha1 => SumKind::Sha1,
+        SumName::Xxh64 => SumKind::Xxh64,
+        SumName::Xxh3 => SumKind::Xxh3,
+        SumName::Xxh128 => SumKind::Xxh128,
+        SumName::None => SumKind::None,
+    }
+}
+
+/// Returns the session's codec. Level 0 of deflate is none at all, for both sides.
+pub(crate) fn codec(name: CompressName, level: Option<i32>) -> Option<CompressKind> {
+    match name {
+        CompressName::None => None,
+        CompressName::Zlib | CompressName::Zlibx if level == Some(0) => None,
+        CompressName::Zlib => Some(CompressKind::Zlib),
+        CompressName::Zlibx => Some(CompressKind::Zlibx),
+        CompressName::Zstd => Some(CompressKind::Zstd),
+        CompressName::Lz4 => Some(CompressKind::Lz4),
+    }
+}
+
+/// Half of the time limit: so often the far side hears of us.
+pub(crate) fn keep_alive(options: &Options) -> Option<Duration> {
+    let seconds = u64::from(options.timeout.div_ceil(2));
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
