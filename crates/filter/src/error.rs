@@ -80,6 +80,8 @@ impl Error {
 pub enum Origin {
     /// An option.
     Option,
+    /// The list that the far side sent.
+    FarSide,
     /// A line of a file.
     File {
         /// The file's path.
@@ -99,6 +101,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Option => f.write_str("an option"),
+            Origin::FarSide => f.write_str("the far side's list"),
             Origin::File { path, line } => {
                 let path: &BStr = path.as_bstr();
                 write!(f, "{path:?} line {line}")

@@ -2,7 +2,8 @@
 //!
 //! A [`RuleList`] collects what the options say, in their order. An [`ActiveFilter`] puts it in
 //! force for one side of a transfer: the walk tells it which directory it enters and leaves, and
-//! asks about each name. [`RuleList::wire_rules`] gives the texts that the far side needs.
+//! asks about each name. [`RuleList::wire_rules`] gives the texts that a receiver needs,
+//! [`RuleList::wire_rules_for_pull`] those for a sender; [`RuleList::from_wire`] reads them there.
 //!
 //! ```
 //! use filter::{ActiveFilter, RuleList, Settings, Side, Verdict};

@@ -38,6 +38,8 @@ pub struct RuleList {
     pub(crate) rules: Vec<Rule>,
     has_xattr_rules: bool,
     rsync_filters: u32,
+    /// How many rules there were before those that the option `-C` implies.
+    before_cvs: Option<usize>,
 }
 
 impl RuleList {
@@ -105,6 +107,7 @@ impl RuleList {
             }));
         }
         if closing.cvs_exclude {
+            self.before_cvs = Some(self.rules.len());
             // A `:C` of the user's own, further up, takes the place of this one.
             self.add_filter(b":C", no_files)?;
             self.add_filter(b"-C", no_files)?;
@@ -129,6 +132,13 @@ impl RuleList {
         self.rules.iter().filter(move |rule| rule.concerns(side, delete_excluded))
     }
 
+    /// Gives those of them that the option `-C` does not imply.
+    pub(crate) fn without_implied_cvs(&self, side: Side) -> impl Iterator<Item = &Rule> {
+        let delete_excluded = self.settings.delete_excluded;
+        let own = self.rules.iter().take(self.before_cvs.unwrap_or(self.rules.len()));
+        own.filter(move |rule| rule.concerns(side, delete_excluded))
+    }
+
     fn add_prefixed(&mut self, pattern: &[u8], verdict: Verdict) -> Result<(), Error> {
         let style = Style::Prefixed(verdict);
         self.load(|loader| loader.add_option(pattern, style, &mut |_| Ok(None)))
@@ -151,7 +161,7 @@ impl RuleList {
         self.load(|loader| loader.add_file(path, contents, &merge, 0, &mut |_| Ok(None)))
     }
 
-    fn load(
+    pub(crate) fn load(
         &mut self,
         add: impl FnOnce(&mut Loader<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {

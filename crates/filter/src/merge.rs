@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::error::{Error, Origin};
-use crate::limits::MAX_NESTING;
+use crate::limits::{MAX_DIR_MERGES, MAX_NESTING};
 use crate::lines;
 use crate::list::Settings;
 use crate::parse::{Inherited, Parsed, parse};
@@ -62,12 +62,22 @@ pub(crate) struct Loader<'a> {
     /// The list was cleared: what it inherited is void.
     pub(crate) cleared: bool,
     pub(crate) saw_xattr_rule: bool,
+    /// How many rules about per-directory files were met.
+    dir_merges: usize,
 }
 
 impl<'a> Loader<'a> {
     /// Prepares to add to `rules`.
     pub(crate) fn new(settings: &'a Settings, place: Place<'a>, rules: &'a mut Vec<Rule>) -> Self {
-        Self { settings, place, taken: Vec::new(), rules, cleared: false, saw_xattr_rule: false }
+        Self {
+            settings,
+            place,
+            taken: Vec::new(),
+            rules,
+            cleared: false,
+            saw_xattr_rule: false,
+            dir_merges: 0,
+        }
     }
 
     /// Adds the rule that an option gives.
@@ -78,6 +88,15 @@ impl<'a> Loader<'a> {
         read: &mut ReadFile<'_>,
     ) -> Result<(), Error> {
         self.add(text, style, Inherited::default(), &Origin::Option, 0, read)
+    }
+
+    /// Adds a rule that the far side sent; it may not name a file to be read now.
+    pub(crate) fn add_from_wire(&mut self, text: &[u8]) -> Result<(), Error> {
+        let refuse = &mut |_: &[u8]| {
+            let text = "the far side may not have a file read";
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
+        };
+        self.add(text, Style::Rules, Inherited::default(), &Origin::FarSide, 0, refuse)
     }
 
     /// Adds the rules of a file's content; `depth` counts the files that led to it.
@@ -130,7 +149,7 @@ impl<'a> Loader<'a> {
             }
             Parsed::DirMerge { merge, hide_file } => {
                 self.hide(&merge, hide_file);
-                self.add_dir_merge(merge);
+                self.add_dir_merge(merge)?;
             }
         }
         Ok(())
@@ -172,7 +191,12 @@ impl<'a> Loader<'a> {
     }
 
     /// Adds a per-directory merge, unless a file of that name is in force already.
-    fn add_dir_merge(&mut self, merge: MergeRule) {
+    fn add_dir_merge(&mut self, merge: MergeRule) -> Result<(), Error> {
+        // Counted before the search for the name, which so takes no more than linear time.
+        self.dir_merges += 1;
+        if self.dir_merges > MAX_DIR_MERGES {
+            return Err(Error::TooManyMerges { path: merge.name.into_vec().into() });
+        }
         self.saw_xattr_rule |= merge.traits.xattr;
         let name = merge.base_name();
         let here = self
@@ -182,5 +206,6 @@ impl<'a> Loader<'a> {
         if !here && !self.taken.iter().any(|taken| **taken == *name) {
             self.rules.push(Rule::DirMerge(merge));
         }
+        Ok(())
     }
 }

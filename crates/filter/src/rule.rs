@@ -156,16 +156,21 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
+    pub(crate) fn traits(&self) -> Traits {
+        match self {
+            Rule::Match(rule) => rule.traits,
+            Rule::Cvs(rule) => rule.traits,
+            Rule::DirMerge(rule) => rule.traits,
+        }
+    }
+
     /// Says whether the rule concerns `side`.
     ///
     /// `--delete-excluded` takes the receiver out of every rule that names no side, except a
     /// per-directory merge whose file may still hold rules that do.
     pub(crate) fn concerns(&self, side: Side, delete_excluded: bool) -> bool {
         let open = side == Side::Sender || !delete_excluded;
-        match self {
-            Rule::Match(rule) => rule.traits.sides.concern(side, open),
-            Rule::Cvs(rule) => rule.traits.sides.concern(side, open),
-            Rule::DirMerge(rule) => rule.traits.sides.concern(side, open || !rule.is_plain_list()),
-        }
+        let holds_others = matches!(self, Rule::DirMerge(rule) if !rule.is_plain_list());
+        self.traits().sides.concern(side, open || holds_others)
     }
 }

@@ -329,17 +329,19 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..200),
             step in 1..9_usize,
             protocol in 29..=32_u32,
+            incremental: bool,
         ) {
-            let run = |input: &mut dyn Read| {
+            let requests = |input: &mut dyn Read| {
                 let mut decoder = RequestDecoder::new(protocol);
-                let mut seen = Vec::new();
-                while let Ok(incoming) = decoder.read(input) {
-                    seen.push(incoming);
-                }
-                seen
+                std::iter::from_fn(|| decoder.read(input).ok()).collect::<Vec<_>>()
             };
-            let whole = run(&mut bytes.as_slice());
-            prop_assert_eq!(whole, run(&mut Trickle::new(&bytes, step)));
+            let replies = |input: &mut dyn Read| {
+                let mut decoder = ReplyDecoder::new(protocol, incremental);
+                std::iter::from_fn(|| decoder.read(input).ok()).collect::<Vec<_>>()
+            };
+            let split = || Trickle::new(&bytes, step);
+            prop_assert_eq!(requests(&mut bytes.as_slice()), requests(&mut split()));
+            prop_assert_eq!(replies(&mut bytes.as_slice()), replies(&mut split()));
         }
     }
 }

@@ -58,6 +58,10 @@ pub const XATTR_VALUE: usize = 1 << 27;
 pub const XATTR_SET: usize = 1 << 29;
 /// The length that a filter rule has to stay below.
 pub const FILTER_RULE: usize = 5120;
+/// The largest number of filter rules in one list.
+pub const FILTER_RULES: usize = 1 << 20;
+/// The length of all filter rules of one list together, in bytes.
+pub const FILTER_BYTES: usize = 1 << 26;
 
 /// The largest number of blocks in a sum head.
 pub const SUM_COUNT: u32 = i32::MAX as u32;

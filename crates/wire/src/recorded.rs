@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::item::{Incoming, Reply, ReplyDecoder, Request, RequestDecoder, put_item_head};
 use crate::mux::{Framing, MuxReader, MuxWriter};
 use crate::ndx::NdxEncoder;
-use crate::sums::{SumHead, read_block_sum};
+use crate::sums::{SumHead, put_block_sum, read_block_sum};
 use crate::testing::{Trickle, hex};
 use crate::token::{Token, TokenDecoder, TokenEncoder};
 
@@ -67,8 +67,7 @@ fn read_request(
         let mut strong = [0; 16];
         let strong_len = head.strong_len as usize;
         let weak = read_block_sum(&mut input, strong_len, &mut strong).unwrap();
-        records.extend(weak.to_le_bytes());
-        records.extend(&strong[..strong_len]);
+        put_block_sum(&mut records, weak, &strong[..strong_len]);
     }
     assert_eq!(input.read(&mut [0]).unwrap_or(0), 0, "nothing is left of the request");
     (request, head, records)

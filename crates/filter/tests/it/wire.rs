@@ -1,4 +1,4 @@
-//! The texts that a stock rsync sends for the same options when it pushes.
+//! The texts that a stock rsync sends for the same options, and what a server makes of them.
 
 use filter::{Closing, CvsIgnore, Error, RuleList, Settings};
 
@@ -115,4 +115,65 @@ fn a_perishable_rule_is_too_new_for_protocol_29() {
         assert_eq!(error.exit_code(), 2);
     }
     assert_eq!(texts(&list(false, &["-sp a"]), 29), [""; 0]);
+}
+
+fn pull_texts(list: &RuleList, protocol: u32) -> Vec<String> {
+    let texts = list.wire_rules_for_pull(protocol);
+    texts.into_iter().map(|text| String::from_utf8(text).unwrap()).collect()
+}
+
+#[test]
+fn a_pull_sends_what_concerns_the_sender_as_recorded() {
+    let rules =
+        ["- a", "P b", "H c", "+sr d/", "-p e", ": .rf", ":e .rg", ":pn- .rh", "-C", "-Csp", "-Cr"];
+    let new = "- a|-s c|+sr d/|-p e|: .rf|- .rg|: .rg|:n-p .rh|-C |-Csp ";
+    let old = "- a|-s c|+sr d/|- e|: .rf|- .rg|: .rg|:n- .rh|-C |-Cs ";
+    for (protocol, expected) in [(32, new), (30, new), (29, old)] {
+        assert_eq!(pull_texts(&list(false, &rules), protocol).join("|"), expected);
+    }
+    let rules = ["- a", "P b", ":C", ": .x", ":- .y"];
+    let expected = ["- a", ":C .cvsignore", ": .x", ":- .y"];
+    assert_eq!(pull_texts(&list(true, &rules), 32), expected);
+}
+
+#[test]
+fn a_pull_sends_the_partial_dir_and_leaves_the_cvs_option_to_the_sender() {
+    let closing =
+        Closing { backup_suffix: Some(b"~"), partial_dir: Some(b".pp"), cvs_exclude: true };
+    for (protocol, partial) in [(32, "-p .pp/"), (29, "- .pp/")] {
+        let mut list = list(false, &["- z"]);
+        list.close(&closing).unwrap();
+        assert_eq!(pull_texts(&list, protocol), ["- z", partial]);
+    }
+}
+
+#[test]
+fn a_server_reads_back_what_it_would_be_sent() {
+    let rules = ["-/!sr a/", "-p e", ":nw+ .a", ":C", "-Csp", "+ x y", "-x user.*", "-r /k", "- /"];
+    let list = list(false, &rules);
+    let texts = list.wire_rules_for_pull(32);
+    let there = RuleList::from_wire(&texts, Settings::default()).unwrap();
+    assert_eq!(there.wire_rules_for_pull(32), texts);
+    assert!(there.has_xattr_rules());
+    let texts = list.wire_rules(32).unwrap();
+    let there = RuleList::from_wire(&texts, Settings::default()).unwrap();
+    assert_eq!(there.wire_rules(32).unwrap(), texts);
+}
+
+#[test]
+fn a_server_knows_the_long_grammar_and_opens_no_file() {
+    let read = |rules: &[&[u8]]| {
+        let rules: Vec<_> = rules.iter().map(|rule| rule.to_vec()).collect();
+        RuleList::from_wire(&rules, Settings::default())
+    };
+    let list = read(&[b"- gone", b"clear", b"protect,p /a", b"hide_b"]).unwrap();
+    assert_eq!(texts(&list, 32), ["-rp /a"]);
+    assert_eq!(pull_texts(&list, 32), ["-s b"]);
+    let refused = read(&[b". /etc/shadow"]).unwrap_err();
+    assert!(matches!(refused, Error::Merge { .. }), "{refused}");
+    let refused = read(&[b"exclude"]).unwrap_err();
+    assert!(refused.to_string().contains("in the far side's list"), "{refused}");
+    let merges: Vec<_> = (0..300).map(|n| format!(": .f{n}").into_bytes()).collect();
+    let refused = RuleList::from_wire(&merges, Settings::default()).unwrap_err();
+    assert!(matches!(refused, Error::TooManyMerges { .. }), "{refused}");
 }
