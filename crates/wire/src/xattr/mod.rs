@@ -12,7 +12,7 @@ mod set;
 mod values;
 
 pub(crate) use encoder::XattrEncoder;
-pub use names::{Standing, is_sent, is_touched, stored_name};
+pub use names::{Standing, is_sent, is_touched, sent_name, stored_name};
 pub(crate) use received::XattrDecoder;
 pub use received::{ReceivedXattr, ReceivedXattrs, Value};
 pub use set::{ItemNames, XattrCollector, XattrSet};

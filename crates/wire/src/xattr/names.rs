@@ -23,6 +23,20 @@ pub fn is_sent(name: &[u8], times_given: u8, verdict: Option<bool>) -> bool {
     is_included && (times_given > 1 || !name.starts_with(FAKE_SUPER))
 }
 
+/// Returns the name under which a `--fake-super` sender sends an attribute; `None` if it does not.
+///
+/// [`stored_name`] leads back to the name on the disk.
+pub fn sent_name(name: &[u8], times_given: u8, verdict: Option<bool>) -> Option<&[u8]> {
+    if !is_sent(name, times_given, verdict) {
+        return None;
+    }
+    match name.strip_prefix(DISGUISE) {
+        Some(b"%stat" | b"%aacl" | b"%dacl") => None,
+        Some(rest) if !rest.starts_with(b"%") => Some(rest),
+        _ => Some(name),
+    }
+}
+
 /// What a receiver may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -106,6 +120,13 @@ mod tests {
         }
         let twice = |standing| stored_name(b"user.rsync.%stat", 2, None, standing);
         assert!(twice(Root).is_some() && twice(FakeSuper).is_none());
+    }
+
+    #[test]
+    fn a_fake_super_sender_takes_the_disguise_off() {
+        assert_eq!(sent_name(b"user.rsync.trusted.x", 1, None), Some(&b"trusted.x"[..]));
+        assert_eq!(sent_name(b"user.x", 1, None), Some(&b"user.x"[..]));
+        assert_eq!(sent_name(b"user.rsync.%stat", 2, None), None);
     }
 
     #[test]
