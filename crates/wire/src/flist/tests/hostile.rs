@@ -201,3 +201,11 @@ fn numbers_of_sets_and_their_sizes_are_bounded() {
         );
     }
 }
+
+#[test]
+fn an_endless_id_list_is_refused() {
+    let owners = FlistFields { owner: true, ..FEW };
+    let endless = [&[0, 0][..], &hex("02 01 61").repeat((1 << 20) + 1)].concat();
+    let result = read(&dialect(32, 0x1fe), owners, &endless);
+    assert!(matches!(result, Err(Error::Protocol(_))));
+}
