@@ -125,3 +125,30 @@ fn perm(bits: i32) -> Result<u8> {
     let perm = u8::try_from(bits).ok().filter(|perm| *perm <= 7);
     perm.ok_or_else(|| Error::Malformed(format!("ACL permissions {bits:#o}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mode_fills_in_what_an_access_acl_left_out() {
+        let plain = Acl::default().completed(0o100_754);
+        let perms = |acl: &Acl| (acl.user_obj, acl.group_obj, acl.mask, acl.other);
+        assert_eq!(perms(&plain), (Some(7), Some(5), None, Some(4)));
+        assert!(plain.is_plain_mode());
+
+        let names = vec![AclName { kind: IdKind::User, id: 1, perm: 6 }];
+        let named = Acl { group_obj: Some(4), names, ..Acl::default() };
+        assert_eq!(perms(&named.completed(0o674)), (Some(6), Some(4), Some(7), Some(4)));
+        assert!(!named.is_plain_mode());
+    }
+
+    #[test]
+    fn a_default_acl_with_names_gets_the_mask_that_they_need() {
+        let names = vec![AclName { kind: IdKind::Group, id: 1, perm: 4 }];
+        let acl = Acl { group_obj: Some(1), names, ..Acl::default() };
+        assert_eq!(acl.completed_default(), None);
+        let acl = Acl { user_obj: Some(7), ..acl };
+        assert_eq!(acl.completed_default().unwrap().mask, Some(5));
+    }
+}

@@ -15,6 +15,15 @@ const VERSION: u32 = 2;
 const ENTRY: usize = 8;
 const PERMISSIONS: u16 = 0o7;
 
+const USER_OBJ: u16 = 0x01;
+const USER: u16 = 0x02;
+const GROUP_OBJ: u16 = 0x04;
+const GROUP: u16 = 0x08;
+const MASK: u16 = 0x10;
+const OTHER: u16 = 0x20;
+/// The id of the unnamed kinds.
+const NO_ID: u32 = u32::MAX;
+
 impl Acl {
     /// Reads the value of [`ACCESS_XATTR`] or [`DEFAULT_XATTR`].
     ///
@@ -31,6 +40,37 @@ impl Acl {
         Ok(acl)
     }
 
+    /// Returns the value of [`ACCESS_XATTR`] or [`DEFAULT_XATTR`]; `map` finds the id on this machine.
+    ///
+    /// Of names that come to the same id each may do what all of them may.
+    pub fn to_linux(&self, map: &dyn Fn(IdKind, u32) -> u32) -> Vec<u8> {
+        let unnamed = [
+            (USER_OBJ, self.user_obj),
+            (GROUP_OBJ, self.group_obj),
+            (MASK, self.mask),
+            (OTHER, self.other),
+        ];
+        let unnamed = unnamed.into_iter().filter_map(|(tag, perm)| Some((tag, NO_ID, perm?)));
+        let named = self.names.iter().map(|name| {
+            let tag = if name.kind == IdKind::User { USER } else { GROUP };
+            (tag, map(name.kind, name.id), name.perm)
+        });
+        let mut entries: Vec<(u16, u32, u8)> = unnamed.chain(named).collect();
+        entries.sort_unstable();
+        entries.dedup_by(|next, kept| {
+            let is_same = (next.0, next.1) == (kept.0, kept.1);
+            kept.2 &= if is_same { next.2 } else { kept.2 };
+            is_same
+        });
+        let mut out = VERSION.to_le_bytes().to_vec();
+        for (tag, id, perm) in entries {
+            out.extend_from_slice(&tag.to_le_bytes());
+            out.extend_from_slice(&u16::from(perm).to_le_bytes());
+            out.extend_from_slice(&id.to_le_bytes());
+        }
+        out
+    }
+
     fn add(&mut self, entry: &[u8]) -> Result<()> {
         let (Some(tag), Some(perm), Some(id)) =
             (u16_at(entry, 0), u16_at(entry, 2), u32_at(entry, 4))
@@ -42,12 +82,12 @@ impl Acl {
         }
         let perm = perm as u8;
         match tag {
-            0x01 => first(&mut self.user_obj, perm),
-            0x02 => self.add_name(IdKind::User, id, perm),
-            0x04 => first(&mut self.group_obj, perm),
-            0x08 => self.add_name(IdKind::Group, id, perm),
-            0x10 => first(&mut self.mask, perm),
-            0x20 => first(&mut self.other, perm),
+            USER_OBJ => first(&mut self.user_obj, perm),
+            USER => self.add_name(IdKind::User, id, perm),
+            GROUP_OBJ => first(&mut self.group_obj, perm),
+            GROUP => self.add_name(IdKind::Group, id, perm),
+            MASK => first(&mut self.mask, perm),
+            OTHER => first(&mut self.other, perm),
             _ => {}
         }
         Ok(())
@@ -99,6 +139,13 @@ mod tests {
         let expected =
             [name(IdKind::User, 1, 7), name(IdKind::User, 1000, 4), name(IdKind::Group, 2, 6)];
         assert_eq!(acl.names, expected);
+        let mut sorted = value.clone();
+        sorted[12..28].rotate_left(ENTRY);
+        assert_eq!(acl.to_linux(&|_, id| id), sorted);
+
+        let both_users_are_7 = |kind, id| if kind == IdKind::User { 7 } else { id };
+        let mapped = Acl::parse(&acl.to_linux(&both_users_are_7)).unwrap();
+        assert_eq!(mapped.names, [name(IdKind::User, 7, 4), name(IdKind::Group, 2, 6)]);
     }
 
     #[test]

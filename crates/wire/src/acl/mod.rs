@@ -6,10 +6,12 @@
 
 mod decoder;
 mod encoder;
+mod fake_super;
 mod linux;
 
 pub(crate) use decoder::AclDecoder;
 pub(crate) use encoder::AclEncoder;
+pub use fake_super::{FAKE_ACCESS_XATTR, FAKE_DEFAULT_XATTR};
 pub use linux::{ACCESS_XATTR, DEFAULT_XATTR};
 
 use crate::flist::IdKind;

@@ -12,7 +12,7 @@ use crate::escape::printable;
 use crate::xattr::ReceivedXattrs;
 
 /// One file, directory, symlink, device or special file as the sender described it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedEntry {
     /// The number in wire order, which hard links refer to.
     pub ndx: i32,

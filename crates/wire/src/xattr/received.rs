@@ -112,9 +112,7 @@ fn read_set<R: Read + ?Sized>(r: &mut R) -> Result<(ReceivedXattrs, usize)> {
         let name_len = bounded(read_varint(r)?, limits::XATTR_NAME, "length of an xattr's name")?;
         let len = bounded(read_varint(r)?, limits::XATTR_VALUE, "length of an xattr")?;
         total += name_len + len;
-        if total > limits::XATTR_SET {
-            return Err(Error::Malformed("xattrs of one file beyond all bounds".into()));
-        }
+        bounded_total(total)?;
         let start = bytes.len();
         read_onto(r, &mut bytes, name_len)?;
         let name = &bytes[start..];
@@ -134,6 +132,14 @@ fn read_onto<R: Read + ?Sized>(r: &mut R, bytes: &mut Vec<u8>, len: usize) -> Re
     let start = bytes.len();
     bytes.resize(start + len, 0);
     Ok(r.read_exact(&mut bytes[start..])?)
+}
+
+/// Checks how much the attributes of one file are together.
+pub(super) fn bounded_total(total: usize) -> Result<()> {
+    if total > limits::XATTR_SET {
+        return Err(Error::Malformed("xattrs of one file beyond all bounds".into()));
+    }
+    Ok(())
 }
 
 /// Takes a number that has to be within 0 and `limit`.

@@ -1,8 +1,8 @@
 //! Do owners and ACLs share the memory of which ids were named? A recorded push says so.
 
-use super::{dialect, encoder};
+use super::{dialect, encoder, read_list};
 use crate::acl::{Acl, AclName};
-use crate::flist::{DirMark, FileEntry, FlistFields, IdKind};
+use crate::flist::{DirMark, FileEntry, FlistDecoder, FlistFields, IdKind};
 use crate::ndx::{NDX_FLIST_EOF, NdxEncoder};
 use crate::testing::hex;
 
@@ -82,6 +82,21 @@ fn an_id_is_named_once_whether_as_owner_or_in_an_acl() {
     encoder.end_list(&mut out, 0);
     ndx.put(&mut out, NDX_FLIST_EOF);
     assert_eq!(out, hex(RECORDED));
+}
+
+#[test]
+fn a_receiver_gets_the_names_of_owners_and_acls() {
+    let mut decoder = FlistDecoder::new(&dialect(32, 0x1ff), FIELDS).unwrap();
+    decoder.begin_list(1);
+    let (entries, _) = read_list(&mut decoder, &mut &hex(RECORDED)[..]).unwrap();
+    let access = entries[1].access_acl.as_ref().map(|acl| acl.names.clone());
+    assert_eq!(access, Some(vec![user(0, 6), user(5, 7), group(5, 6)]));
+    let default = entries[6].default_acl.as_ref().map(|acl| acl.names.clone());
+    assert_eq!(default, Some(vec![user(6, 7)]));
+    let names = decoder.take_names();
+    let of = |wanted| names.iter().filter(move |name| name.0 == wanted).map(|name| name.1);
+    assert!(of(IdKind::User).eq([0, 5, 1, 3, 6]), "{names:?}");
+    assert!(of(IdKind::Group).eq([0, 5, 2, 3]), "{names:?}");
 }
 
 fn named(names: Vec<AclName>) -> Acl {

@@ -1,14 +1,16 @@
-//! Does the encoder write what real rsyncs were seen to write?
+//! Are the lists of real rsyncs written as they were seen, and understood?
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{dialect, encoder};
+use super::{dialect, encoder, read_list};
 use crate::acl::{Acl, AclName};
+use crate::dialect::Dialect;
 use crate::flist::order::compare;
-use crate::flist::{DirMark, FileEntry, FlistFields, IdKind, NameLookup};
-use crate::ndx::{NDX_FLIST_EOF, NDX_FLIST_OFFSET, NdxEncoder};
+use crate::flist::{DirMark, FileEntry, FlistDecoder, FlistFields, IdKind, NameLookup};
+use crate::flist::{LinkMark, ReceivedEntry};
+use crate::ndx::{NDX_FLIST_EOF, NDX_FLIST_OFFSET, NdxDecoder, NdxEncoder};
 use crate::testing::hex;
 use crate::xattr::{XattrCollector, XattrSet};
 
@@ -97,12 +99,106 @@ fn recorded_entries_sort_as_both_sides_sorted_them() {
     }
 }
 
-fn write(recording: &Value, fields: FlistFields) -> Vec<u8> {
+#[test]
+fn every_recorded_list_is_understood() {
+    for (name, fields) in RECORDINGS {
+        read(name, &load(name), fields);
+    }
+}
+
+fn read(name: &str, recording: &Value, fields: FlistFields) {
+    let dialect = dialect_of(recording);
+    let payload = hex(text(&recording["payload_hex"]));
+    let mut input = payload.as_slice();
+    let mut ndx = NdxDecoder::new(dialect.protocol);
+    let mut decoder = FlistDecoder::new(&dialect, fields).unwrap();
+    let mut collector = XattrCollector::default();
+    let mut sets = Sets::default();
+    for list in array(&recording["lists"]) {
+        if let Some(directory) = list["dir_ndx"].as_i64() {
+            assert_eq!(ndx.read(&mut input).unwrap(), NDX_FLIST_OFFSET - directory as i32);
+        }
+        let ndx_start = number(&list["ndx_start"]) as i32;
+        decoder.begin_list(ndx_start);
+        let (entries, io_error) = read_list(&mut decoder, &mut input).unwrap();
+        assert_eq!(io_error, io_error_of(list), "{name}");
+        assert_eq!(entries.len(), array(&list["entries"]).len(), "{name}");
+        let recorded = array(&list["entries"]).iter().zip(ndx_start..);
+        for (entry, (recorded, ndx)) in entries.iter().zip(recorded) {
+            assert_eq!(entry.ndx, ndx);
+            with_entry(recorded, &mut sets, &mut collector, |sent| {
+                is_meant(entry, sent, dialect.protocol);
+            });
+            let set = recorded["xattr"]["ref"]
+                .as_u64()
+                .map_or(sets.xattrs.len().wrapping_sub(1), |n| n as usize);
+            let items: Vec<_> = entry.xattrs.iter().flat_map(|set| set.iter()).collect();
+            let sent = sets.values.get(set).map_or(&[][..], Vec::as_slice);
+            assert_eq!(items.len(), sent.len(), "{name}");
+            for (item, (name, value)) in items.iter().zip(sent) {
+                assert!(item.name == name && item.value.is(value));
+            }
+        }
+    }
+    if dialect.inc_recurse() {
+        assert_eq!(ndx.read(&mut input).unwrap(), NDX_FLIST_EOF);
+    }
+    assert!(input.is_empty(), "{name}");
+    let names = decoder.take_names();
+    let names: HashMap<_, _> =
+        names.into_iter().map(|(kind, id, name)| ((kind, id), name)).collect();
+    assert_eq!(names, known_names(recording), "{name}");
+}
+
+/// Holds what was read against the file as the sender had it.
+fn is_meant(entry: &ReceivedEntry, sent: &FileEntry<'_>, protocol: u32) {
+    let is_device = matches!(sent.mode >> 12, 0o02 | 0o06);
+    let link = match sent.hard_link {
+        None => LinkMark::None,
+        Some((dev, ino)) if protocol < 30 => LinkMark::Inode { dev, ino },
+        Some((_, first)) if first == entry.ndx as u64 => LinkMark::First,
+        Some((_, first)) => LinkMark::Later { first: first as i32 },
+    };
+    let acl = entry.access_acl.as_ref().map(|acl| acl.completed(entry.mode));
+    // The recorded ACL may be that of an earlier file of another mode.
+    assert_eq!(acl, sent.access_acl.map(|acl| acl.completed(sent.mode)));
+    let expected = ReceivedEntry {
+        ndx: entry.ndx,
+        name: sent.name.to_vec(),
+        rooted: false,
+        mode: sent.mode,
+        size: sent.size,
+        mtime: sent.mtime,
+        mtime_nsec: sent.mtime_nsec,
+        atime: sent.atime,
+        uid: sent.uid,
+        gid: sent.gid,
+        rdev: sent.rdev.filter(|_| is_device),
+        link_target: sent.link_target.map(<[u8]>::to_vec),
+        link,
+        checksum: sent.checksum.map(<[u8]>::to_vec),
+        dir_mark: if entry.is_dir() { sent.dir_mark } else { DirMark::default() },
+        access_acl: entry.access_acl.clone(),
+        default_acl: sent.default_acl.cloned().map(Into::into),
+        xattrs: entry.xattrs.clone(),
+    };
+    assert_eq!(*entry, expected);
+}
+
+fn dialect_of(recording: &Value) -> Dialect {
     let protocol = (number(&recording["protocol"]) as u32).max(29);
-    let compat = recording["compat_flags"].as_u64().unwrap_or(0) as u32;
-    let dialect = dialect(protocol, compat);
+    dialect(protocol, recording["compat_flags"].as_u64().unwrap_or(0) as u32)
+}
+
+fn io_error_of(list: &Value) -> i32 {
+    let io_error = list["end"]["io_error"].as_i64().or(list["io_error"].as_i64());
+    io_error.unwrap_or(0) as i32
+}
+
+fn write(recording: &Value, fields: FlistFields) -> Vec<u8> {
+    let dialect = dialect_of(recording);
     let mut encoder = encoder(&dialect, fields, names(recording));
-    let mut ndx = NdxEncoder::new(protocol);
+    let mut ndx = NdxEncoder::new(dialect.protocol);
     let mut collector = XattrCollector::default();
     let mut sets = Sets::default();
     let mut out = Vec::new();
@@ -112,10 +208,9 @@ fn write(recording: &Value, fields: FlistFields) -> Vec<u8> {
         }
         encoder.begin_list(number(&list["ndx_start"]) as i32);
         for entry in array(&list["entries"]) {
-            put(&mut encoder, &mut out, entry, &mut sets, &mut collector);
+            with_entry(entry, &mut sets, &mut collector, |entry| encoder.entry(&mut out, entry));
         }
-        let io_error = list["end"]["io_error"].as_i64().or(list["io_error"].as_i64());
-        encoder.end_list(&mut out, io_error.unwrap_or(0) as i32);
+        encoder.end_list(&mut out, io_error_of(list));
     }
     if dialect.inc_recurse() {
         ndx.put(&mut out, NDX_FLIST_EOF);
@@ -123,12 +218,11 @@ fn write(recording: &Value, fields: FlistFields) -> Vec<u8> {
     out
 }
 
-fn put(
-    encoder: &mut crate::flist::FlistEncoder,
-    out: &mut Vec<u8>,
+fn with_entry(
     entry: &Value,
     sets: &mut Sets,
     collector: &mut XattrCollector,
+    give: impl FnOnce(&FileEntry<'_>),
 ) {
     let checksum = entry["sum"].as_str().map(hex);
     let access_acl = sets.acl(&entry["acl"], "access", mode(entry));
@@ -152,7 +246,7 @@ fn put(
         default_acl: default_acl.as_ref(),
         xattrs: xattrs.as_ref(),
     };
-    encoder.entry(out, &wire);
+    give(&wire);
 }
 
 /// The sets of earlier entries, by their numbers on the wire.
@@ -161,6 +255,8 @@ struct Sets {
     access: Vec<Acl>,
     default: Vec<Acl>,
     xattrs: Vec<XattrSet>,
+    /// Names and values of `xattrs`.
+    values: Vec<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Sets {
@@ -189,6 +285,7 @@ impl Sets {
                 items.map(|item| (text(&item["name"]).into(), value(item))).collect();
             let set = collector.collect(&mut pairs);
             self.xattrs.push(set.clone());
+            self.values.push(pairs);
             set
         })
     }
@@ -227,6 +324,11 @@ fn value(item: &Value) -> Vec<u8> {
 }
 
 fn names(recording: &Value) -> NameLookup {
+    let names = known_names(recording);
+    Box::new(move |kind, id| names.get(&(kind, id)).cloned())
+}
+
+fn known_names(recording: &Value) -> HashMap<(IdKind, u32), Vec<u8>> {
     let mut names = HashMap::new();
     for list in array(&recording["lists"]) {
         for (key, kind) in [("uid_list", IdKind::User), ("gid_list", IdKind::Group)] {
@@ -243,7 +345,7 @@ fn names(recording: &Value) -> NameLookup {
             }
         }
     }
-    Box::new(move |kind, id| names.get(&(kind, id)).cloned())
+    names
 }
 
 fn rdev(entry: &Value) -> Option<(u32, u32)> {

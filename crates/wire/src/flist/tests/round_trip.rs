@@ -1,16 +1,19 @@
 //! Does a reader get back what was written, at every protocol and with every set of fields?
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use md5::{Digest, Md5};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::decoder::{Decoded, Decoder, Xattr};
-use super::{dialect, encoder, even_ids_have_names};
+use super::{dialect, encoder, even_ids_have_names, read_list};
 use crate::acl::{Acl, AclName};
-use crate::flist::{DirMark, FileEntry, FlistFields, IdKind};
-use crate::xattr::XattrCollector;
+use crate::flist::{DirMark, FileEntry, FlistDecoder, FlistFields, IdKind};
+use crate::flist::{LinkMark, ReceivedEntry};
+use crate::int::read_u8;
+use crate::testing::Trickle;
+use crate::xattr::{ReceivedXattr, Value, XattrCollector};
 
 /// Protocols and compat flags: with and without incremental recursion (0x01), safe ends (0x08),
 /// varint flags (0x80) and names of id 0 (0x100).
@@ -67,6 +70,11 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
         1 => vec(byte, 200..600).prop_map(|mut name| { name[..190].fill(b'p'); name }),
         1 => Just(vec![b'p'; 300]),
     ]
+    .prop_map(|mut name| {
+        let is_empty = name.iter().all(|&byte| byte == b'/');
+        name.extend(is_empty.then_some(b'a'));
+        name
+    })
 }
 
 fn id() -> impl Strategy<Value = u32> {
@@ -104,7 +112,7 @@ fn file() -> impl Strategy<Value = File> {
     let nsec = prop_oneof![Just(0), 1u32..1_000_000_000];
     let size = prop_oneof![0u64..100, 0..u64::MAX / 2];
     let rdev = (prop_oneof![Just(8), any::<u32>()], prop_oneof![0u32..300, any::<u32>()]);
-    let link = proptest::option::weighted(0.4, (0u64..3, 1u64..5));
+    let link = proptest::option::weighted(0.4, 1u64..5);
     let mark = prop_oneof![
         Just(DirMark::Top),
         Just(DirMark::Content),
@@ -132,7 +140,8 @@ fn file() -> impl Strategy<Value = File> {
                 gid,
                 rdev,
                 link_target,
-                hard_link: link.filter(|_| !is_dir),
+                // The names of one file have one type.
+                hard_link: link.filter(|_| !is_dir).map(|ino| (u64::from(mode >> 12), ino)),
                 dir_mark,
                 acl,
                 default_acl,
@@ -168,7 +177,8 @@ fn fields() -> impl Strategy<Value = FlistFields> {
 /// Makes an ACL agree with a mode, as it does on Linux.
 fn in_line_with(acl: &Acl, mode: u32) -> Acl {
     let bits = |shift: u32| Some((mode >> shift & 7) as u8);
-    let mask = if acl.names.is_empty() { acl.mask } else { bits(3) };
+    let has_mask = acl.mask.is_some() || !acl.names.is_empty();
+    let mask = bits(3).filter(|_| has_mask);
     Acl {
         user_obj: bits(6),
         group_obj: if mask.is_none() { bits(3) } else { acl.group_obj.or(bits(3)) },
@@ -182,76 +192,98 @@ fn in_line_with(acl: &Acl, mode: u32) -> Acl {
 struct Model {
     protocol: u32,
     fields: FlistFields,
-    numbers: HashMap<(u64, u64), u64>,
+    numbers: HashMap<(u64, u64), i32>,
+    /// Below protocol 30 nothing but the first top tells that contents are listed.
+    had_top: bool,
 }
 
 impl Model {
-    fn list(&mut self, files: &mut [File], ndx_start: u64) -> Vec<Decoded> {
-        let mut list: Vec<Decoded> = Vec::new();
+    fn list(&mut self, files: &mut [File], ndx_start: i32) -> Vec<ReceivedEntry> {
+        let mut list: Vec<ReceivedEntry> = Vec::new();
         for (file, ndx) in files.iter_mut().zip(ndx_start..) {
             let link = file.hard_link.filter(|_| self.fields.hard_links);
             let number = link.filter(|_| self.protocol >= 30);
             let first = number.map(|inode| *self.numbers.entry(inode).or_insert(ndx));
-            match first {
+            let seen = match first {
                 Some(first) if (ndx_start..ndx).contains(&first) => {
-                    let seen = list[(first - ndx_start) as usize].clone();
-                    file.acl = in_line_with(&file.acl, seen.mode);
-                    list.push(self.abbreviated(file, seen));
+                    list[(first - ndx_start) as usize].clone()
                 }
-                _ => {
-                    file.acl = in_line_with(&file.acl, file.mode);
-                    let mut seen = self.full(file);
-                    seen.hard_link = first.map(|number| (0, number)).or(link);
-                    list.push(seen);
-                }
-            }
+                _ => self.full(file),
+            };
+            file.acl = in_line_with(&file.acl, seen.mode);
+            let link = match (first, link) {
+                (Some(first), _) if first == ndx => LinkMark::First,
+                (Some(first), _) => LinkMark::Later { first },
+                (None, Some((dev, ino))) => LinkMark::Inode { dev, ino },
+                (None, None) => LinkMark::None,
+            };
+            let (name, rooted) = cleaned(&file.name);
+            let seen = ReceivedEntry { ndx, name, rooted, link, ..seen };
+            list.push(self.with_acls(file, seen));
         }
         list
     }
 
-    fn full(&self, file: &File) -> Decoded {
+    fn full(&mut self, file: &File) -> ReceivedEntry {
         let FlistFields { owner, group, atimes, .. } = self.fields;
         let is_dir = file.is(&[0o04]);
         let is_device = file.is(&[0o02, 0o06]);
-        let mark = match (self.protocol, file.dir_mark) {
-            (29, DirMark::NoContent | DirMark::Implied) => DirMark::Content,
-            (_, mark) => mark,
-        };
         let checksum_len = self.fields.checksum_len.filter(|_| file.is(&[0o10]));
-        let seen = Decoded {
-            name: file.name.clone(),
+        ReceivedEntry {
             mode: file.mode,
             size: file.size,
             mtime: file.mtime,
             mtime_nsec: if self.protocol < 31 { 0 } else { file.mtime_nsec },
-            atime: (atimes && !is_dir).then_some(file.atime),
+            atime: if atimes && !is_dir { file.atime } else { 0 },
             uid: if owner { file.uid } else { 0 },
             gid: if group { file.gid } else { 0 },
             rdev: (self.fields.devices && is_device).then_some(file.rdev),
             link_target: (self.fields.links && file.is(&[0o12])).then(|| file.link_target.clone()),
-            hard_link: None,
             checksum: checksum_len.map(|len| file.checksum(len)),
-            dir_mark: is_dir.then_some(mark),
-            ..Decoded::default()
-        };
-        self.with_attributes(file, seen)
+            dir_mark: if is_dir { self.mark(file.dir_mark) } else { DirMark::default() },
+            ..ReceivedEntry::default()
+        }
     }
 
-    fn abbreviated(&self, file: &File, first: Decoded) -> Decoded {
-        let name = file.name.clone();
-        self.with_attributes(file, Decoded { name, ..first })
+    fn mark(&mut self, mark: DirMark) -> DirMark {
+        self.had_top |= mark == DirMark::Top;
+        match mark {
+            _ if self.protocol >= 30 => mark,
+            DirMark::Top => mark,
+            _ if self.had_top => DirMark::Content,
+            _ => DirMark::NoContent,
+        }
     }
 
-    fn with_attributes(&self, file: &File, seen: Decoded) -> Decoded {
-        let is_dir = seen.mode >> 12 == 0o04;
+    fn with_acls(&self, file: &File, seen: ReceivedEntry) -> ReceivedEntry {
         let has_acl = self.fields.acls && seen.mode >> 12 != 0o12;
-        Decoded {
-            access_acl: has_acl.then(|| file.acl.clone()),
-            default_acl: (has_acl && is_dir).then(|| file.default_acl.clone().unwrap_or_default()),
-            xattrs: self.fields.xattrs.then(|| file.xattrs.iter().map(xattr).collect()),
+        let default_acl = || Arc::new(file.default_acl.clone().unwrap_or_default());
+        ReceivedEntry {
+            access_acl: has_acl.then(|| Arc::new(file.acl.clone())),
+            default_acl: (has_acl && seen.is_dir()).then(default_acl),
             ..seen
         }
     }
+}
+
+fn cleaned(name: &[u8]) -> (Vec<u8>, bool) {
+    let parts = name.split(|&byte| byte == b'/').filter(|part| !part.is_empty());
+    (parts.collect::<Vec<_>>().join(&b'/'), name.starts_with(b"/"))
+}
+
+/// Name, length, and value or digest.
+type Xattr = (Vec<u8>, usize, Vec<u8>);
+
+/// Takes the xattrs out of an entry, and puts into its ACL what the mode says.
+fn plain(entry: &mut ReceivedEntry) -> Option<Vec<Xattr>> {
+    let acl = entry.access_acl.take();
+    entry.access_acl = acl.map(|acl| Arc::new(acl.completed(entry.mode)));
+    let set = entry.xattrs.take()?;
+    let xattr = |item: ReceivedXattr<'_>| match item.value {
+        Value::Whole(value) => (item.name.to_vec(), value.len(), value.to_vec()),
+        Value::Long { len, digest } => (item.name.to_vec(), len, digest.to_vec()),
+    };
+    Some(set.iter().map(xattr).collect())
 }
 
 fn xattr((name, value): &(Vec<u8>, Vec<u8>)) -> Xattr {
@@ -292,7 +324,7 @@ fn put(
 }
 
 /// The ids that a receiver should know names of.
-fn named_ids(files: &[Vec<Decoded>], fields: FlistFields) -> BTreeSet<(IdKind, u32)> {
+fn named_ids(files: &[Vec<ReceivedEntry>], fields: FlistFields) -> BTreeSet<(IdKind, u32)> {
     let mut ids = BTreeSet::new();
     for entry in files.iter().flatten() {
         if fields.owner {
@@ -317,34 +349,43 @@ proptest! {
         mut fields in fields(),
         mut lists in vec(vec(file(), 0..12), 1..4),
         io_error in 0i32..4,
+        step in 1usize..50,
     ) {
         let dialect = dialect(protocol, compat);
         fields.acls &= protocol >= 30;
         fields.xattrs &= protocol >= 30;
+        fields.relative = protocol >= 30;
         if !dialect.inc_recurse() {
             lists.truncate(1);
         }
-        let mut model = Model { protocol, fields, numbers: HashMap::new() };
+        let mut model = Model { protocol, fields, numbers: HashMap::new(), had_top: false };
         let mut encoder = encoder(&dialect, fields, even_ids_have_names());
-        let mut decoder = Decoder::new(&dialect, fields);
+        let mut decoder = FlistDecoder::new(&dialect, fields).unwrap();
         let mut seen = Vec::new();
         let mut ndx_start = i32::from(dialect.inc_recurse());
         for files in &mut lists {
             if protocol == 29 {
-                files.iter_mut().for_each(|file| file.mtime = file.mtime as i32 as i64);
+                files.iter_mut().for_each(|file| file.mtime = i64::from(file.mtime as u32));
+                files.iter_mut().for_each(|file| file.name = cleaned(&file.name).0);
             }
-            let expected = model.list(files, ndx_start as u64);
+            let expected = model.list(files, ndx_start);
             let mut out = Vec::new();
             encoder.begin_list(ndx_start);
             files.iter().for_each(|file| put(&mut encoder, &mut out, file, fields.checksum_len));
             encoder.end_list(&mut out, io_error);
 
-            let mut input = out.as_slice();
-            let (read, end) = decoder.list(&mut input, ndx_start);
+            let mut input = Trickle::new(&out, step);
+            decoder.begin_list(ndx_start);
+            let (mut read, end) = read_list(&mut decoder, &mut input).unwrap();
+            let xattrs: Vec<_> = read.iter_mut().map(plain).collect();
             prop_assert_eq!(&read, &expected);
-            prop_assert!(input.is_empty());
+            for (xattrs, file) in xattrs.iter().zip(files.iter()) {
+                let expected = fields.xattrs.then(|| file.xattrs.iter().map(xattr).collect());
+                prop_assert_eq!(xattrs, &expected);
+            }
+            prop_assert!(read_u8(&mut input).is_err(), "something is left");
             let reported = if encoder.carries_io_error() { io_error } else { 0 };
-            prop_assert_eq!(end.io_error, reported);
+            prop_assert_eq!(end, reported);
             ndx_start += files.len() as i32 + 1;
             prop_assert_eq!(encoder.next_ndx() + 1, ndx_start);
             seen.push(read);
@@ -361,7 +402,12 @@ proptest! {
                 }
             }
         }
-        let known: BTreeSet<_> = decoder.names.keys().copied().collect();
+        let names = decoder.take_names();
+        let known: BTreeSet<_> = names.iter().map(|(kind, id, _)| (*kind, *id)).collect();
+        prop_assert_eq!(names.len(), known.len(), "an id is named twice");
         prop_assert_eq!(known, named);
+        for (kind, id, name) in names {
+            prop_assert_eq!(name, format!("{kind:?}{id}").into_bytes());
+        }
     }
 }

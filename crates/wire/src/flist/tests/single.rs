@@ -1,8 +1,8 @@
 //! Do single entries and ends that no recorded list has come out as they were seen or defined?
 
-use super::{dialect, encoder};
+use super::{dialect, encoder, read_list};
 use crate::error::Error;
-use crate::flist::{FileEntry, FlistEncoder, FlistFields};
+use crate::flist::{DirMark, FileEntry, FlistDecoder, FlistEncoder, FlistFields};
 use crate::testing::hex;
 
 const NONE: FlistFields = FlistFields {
@@ -93,4 +93,44 @@ fn acls_and_xattrs_are_refused_below_protocol_30_in_the_words_of_rsync() {
     let error = FlistEncoder::new(&dialect(29, 0), acls, Box::new(|_, _| None)).unwrap_err();
     let expected = "--acls requires protocol 30 or higher (negotiated 29)";
     assert!(matches!(&error, Error::Refused(text) if text == expected));
+}
+
+#[test]
+fn below_protocol_30_a_top_directory_opens_a_scope() {
+    use DirMark::{Content, NoContent, Top};
+    let dir = |name, dir_mark| FileEntry { name, mode: 0o40755, dir_mark, ..FileEntry::default() };
+    let names: [(&[u8], DirMark); 6] = [
+        (b"before", NoContent),
+        (b"a/b", Top),
+        (b"a/b/c", Content),
+        (b"a/bc", Content),
+        (b"a/b/d", Content),
+        (b"x", Top),
+    ];
+    let marks = |recursive, relative| {
+        let fields = FlistFields { recursive, relative, ..NONE };
+        let dirs: Vec<_> = names.iter().map(|&(name, mark)| dir(name, mark)).collect();
+        let bytes = [written(29, 0, fields, &dirs), vec![0; 5]].concat();
+        let mut decoder = FlistDecoder::new(&dialect(29, 0), fields).unwrap();
+        let (list, _) = read_list(&mut decoder, &mut &bytes[..]).unwrap();
+        list.iter().map(|entry| entry.dir_mark).collect::<Vec<_>>()
+    };
+    assert_eq!(marks(true, false), names.map(|(_, mark)| mark));
+    assert_eq!(marks(true, true), [NoContent, Top, Content, NoContent, NoContent, Top]);
+    assert_eq!(marks(false, false), [NoContent, Top, NoContent, NoContent, NoContent, Top]);
+}
+
+#[test]
+fn a_slash_in_front_of_a_name_counts_for_the_order_alone() {
+    let fields = FlistFields { relative: true, ..NONE };
+    let names: [&[u8]; 5] = [b"/a//b/./c", b"dir", b"/.", b"-dir", b"."];
+    let dirs = names.map(|name| FileEntry { name, mode: 0o40755, ..FileEntry::default() });
+    let bytes = [written(32, 0x1fe, fields, &dirs), vec![0; 2]].concat();
+    let mut decoder = FlistDecoder::new(&dialect(32, 0x1fe), fields).unwrap();
+    let (mut list, _) = read_list(&mut decoder, &mut &bytes[..]).unwrap();
+    list.sort_by(|a, b| a.compare(b));
+    let sorted = list.iter().map(|entry| (entry.name.as_slice(), entry.rooted));
+    let expected: [(&[u8], bool); 5] =
+        [(b".", false), (b"-dir", false), (b".", true), (b"a/b/c", true), (b"dir", false)];
+    assert!(sorted.eq(expected), "{list:?}");
 }
