@@ -14,7 +14,10 @@ impl Site {
         let kept = backup.name(name);
         match &backup.root {
             None => self.move_to(dir, name, dir, &kept),
-            Some(root) => self.move_to(dir, name, &self.backup_dir(root, split(path).0)?, &kept),
+            Some(root) => {
+                let there = self.backup_dir(root, split(path).0)?;
+                self.move_to(dir, name, &there, &kept)
+            }
         }
     }
 

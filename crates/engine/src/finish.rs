@@ -1,9 +1,9 @@
 //! How a received file gets into its place: backup, attributes, rename
 //! (docs/protocol/transfer.md, "Finish: order").
 
-use std::io::{Seek, Write};
+use std::io::Seek;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tree::{Dir, Staged};
 use wire::options::{Append, Options};
@@ -19,7 +19,19 @@ use crate::trouble::{Doing, Trouble, Who};
 use crate::wanted::{ComeValues, Keeps, LongAttributes, Times};
 
 /// Files that lie finished in the partial dirs (`--delay-updates`), by the path that they get.
-pub(crate) type DelayedUpdates = Mutex<Vec<Box<[u8]>>>;
+#[derive(Debug, Default)]
+pub(crate) struct DelayedUpdates(Mutex<Vec<Box<[u8]>>>);
+
+impl DelayedUpdates {
+    fn add(&self, path: &[u8]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(path.into());
+    }
+
+    /// Takes all of them.
+    pub(crate) fn take(&self) -> Vec<Box<[u8]>> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 /// Sums over all received files.
 #[derive(Debug, Default)]
@@ -119,7 +131,7 @@ impl<'a> Finish<'a> {
             && let Ok(Some(partial)) = self.site.make_partial(dirs, dir_path)
         {
             staged.commit(&partial, name).map_err(|error| (Doing::RENAME, error))?;
-            lock(self.delayed).push(entry.name.clone());
+            self.delayed.add(&entry.name);
             return Ok(());
         }
         if asked.now.is_some() && !asked.is_redo {
@@ -298,37 +310,4 @@ impl<'a> Finish<'a> {
     pub(crate) fn writes_in_place(&self) -> bool {
         self.options.inplace || self.options.append != Append::No || self.options.write_devices
     }
-}
-
-impl<W: Write> crate::generator::Generator<'_, W> {
-    /// Renames all files that lie finished in the partial dirs.
-    pub(crate) fn place_delayed_updates(&mut self) -> crate::error::Result<()> {
-        let delayed = std::mem::take(&mut *lock(self.rules.delayed));
-        for path in delayed {
-            self.place_delayed(&path);
-            self.speak()?;
-        }
-        Ok(())
-    }
-
-    fn place_delayed(&mut self, path: &[u8]) {
-        let site = self.site;
-        let (dir_path, name) = site.place(path);
-        let Ok(Some(dir)) = self.open_dir(dir_path) else { return };
-        let Some(partial) = site.open_partial(&mut self.dirs, dir_path) else { return };
-        if dir.stat(name).is_ok()
-            && let Err(error) = site.back_up_replaced(&dir, name, path)
-        {
-            self.problem(Doing::RENAME, error);
-            return;
-        }
-        if let Err(error) = partial.rename(name, &dir, name) {
-            self.problem(Doing::RENAME, error);
-        }
-        site.leave_partial(&mut self.dirs, dir_path);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,10 +7,10 @@
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use filter::{ActiveFilter, RuleList, Side};
+use filter::{ActiveFilter, RuleList, Settings, Side};
 use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
@@ -21,7 +21,7 @@ use crate::board::Board;
 use crate::destination::{Destination, Leave};
 use crate::error::Result;
 use crate::event::{Event, Monitor, Telling};
-use crate::finish::{DelayedUpdates, Finish, Tally};
+use crate::finish::{DelayedUpdates, Tally};
 use crate::generator::{Generator, GeneratorRules};
 use crate::handover::Handover;
 use crate::ids::IdMap;
@@ -190,7 +190,7 @@ impl Receive<'_> {
     ) -> Result<RuleList> {
         match self.role {
             Role::Client => {
-                let rules = self.filter.wire_rules_for_pull(dialect.protocol)?;
+                let rules = self.filter.wire_rules_for_pull(dialect.protocol);
                 let mut list = Vec::new();
                 put_filter_list(&mut list, &rules)?;
                 out.data(&list)?;
@@ -199,10 +199,14 @@ impl Receive<'_> {
             }
             Role::Server(_) if self.options.deletes() || self.options.prune_empty_dirs => {
                 let rules = read_filter_list(reader)?;
-                Ok(RuleList::from_wire(&rules, self.filter)?)
+                Ok(RuleList::from_wire(&rules, self.settings())?)
             }
             Role::Server(_) => Ok(self.filter.clone()),
         }
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { delete_excluded: self.options.delete_excluded, ..Settings::default() }
     }
 
     fn session<R, W>(

@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tree::{Dir, Follow, Journal, Root, Stat};
-use wire::dialect::Dialect;
+use tree::{Dir, Follow, Journal, Root};
 use wire::options::{AltDestKind, Options};
 
 use crate::destination::Settled;

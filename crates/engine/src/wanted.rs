@@ -33,6 +33,8 @@ pub(crate) struct LongAttributes {
     pub(crate) xattrs: Option<Vec<(Vec<u8>, Vec<u8>)>>,
     /// Long values that come from the sender: the stored name, and the number in the set.
     pub(crate) missing: Vec<(Vec<u8>, u32)>,
+    /// Numbers of those that this item asks for.
+    pub(crate) wanted: Vec<u32>,
     /// The set as it was sent.
     pub(crate) set: Option<Arc<ReceivedXattrs>>,
 }

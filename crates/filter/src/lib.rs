@@ -37,6 +37,7 @@ pub use lines::LineEnds;
 pub use list::{Closing, RuleList, Settings};
 pub use merge::ReadFile;
 pub use rule::{Side, Verdict};
+pub use wildmatch::matches_pattern;
 
 mod accel;
 mod active;

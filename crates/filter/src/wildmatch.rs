@@ -26,6 +26,11 @@ enum Element {
     DoubleStar,
 }
 
+/// Says whether a wildcard pattern matches the whole of a text.
+pub fn matches_pattern(pattern: &[u8], text: &[u8]) -> bool {
+    Wildmatch::new(pattern).matches(text)
+}
+
 impl Wildmatch {
     /// Compiles a pattern; a malformed one compiles to what matches nothing.
     pub(crate) fn new(pattern: &[u8]) -> Self {

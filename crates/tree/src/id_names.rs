@@ -23,10 +23,24 @@ impl IdNames {
         self.users.get(&uid).map(Vec::as_slice)
     }
 
+    /// Returns the number of a user.
+    pub fn user_id(&self, name: &[u8]) -> Option<u32> {
+        id_of(&self.users, name)
+    }
+
+    /// Returns the number of a group.
+    pub fn group_id(&self, name: &[u8]) -> Option<u32> {
+        id_of(&self.groups, name)
+    }
+
     /// Returns the name of a group, if it has one.
     pub fn group(&self, gid: u32) -> Option<&[u8]> {
         self.groups.get(&gid).map(Vec::as_slice)
     }
+}
+
+fn id_of(names: &HashMap<u32, Vec<u8>>, name: &[u8]) -> Option<u32> {
+    names.iter().filter(|(_, known)| *known == name).map(|(id, _)| *id).min()
 }
 
 /// Reads `name:password:number:...` lines; the first line of a number counts.

@@ -1,7 +1,7 @@
 //! The disk, seen through directory handles: walk, stat, read, stage, commit, attributes.
 //!
-//! Purpose: everything that a transfer reads from a file system and writes to it. A [`Root`] confines names to one
-//! directory; a [`Dir`] works with single names, so a symlink that somebody swaps in while we
+//! Purpose: everything that a transfer reads from a file system and writes to it. A [`Root`]
+//! confines names to one directory; a [`Dir`] works with single names, so a symlink that somebody swaps in while we
 //! run leads nowhere.
 //!
 //! Invariants: no name with a `/` reaches a system call except through [`Root::open_dir`], which
@@ -24,7 +24,7 @@
 
 mod attributes;
 mod changes;
-pub mod copy;
+mod copy;
 mod dir;
 mod error;
 mod fake_super;
@@ -33,6 +33,7 @@ mod id_names;
 mod journal;
 mod listing;
 mod newborn;
+mod privilege;
 mod root;
 mod sparse;
 mod staged;
@@ -40,11 +41,13 @@ mod stat;
 mod xattr;
 
 pub use attributes::{Attributes, MayRemove};
+pub use copy::{copy_range, copy_whole};
 pub use dir::{Dir, advise_sequential};
 pub use error::{Error, Result};
 pub use id_names::IdNames;
 pub use journal::{Journal, Leftover};
 pub use listing::{Kind, Listed, Listing};
+pub use privilege::{is_root, own_groups};
 pub use root::{Follow, Resolver, Root};
 pub use sparse::{Ground, Reserve, SparseWriter, preallocate, punch_hole};
 pub use staged::{Staged, temp_name};

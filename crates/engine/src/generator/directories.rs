@@ -141,7 +141,7 @@ impl<W: Write> Generator<'_, W> {
         if flags == 0 {
             self.notice(Notice::UpToDate, &case.entry.name);
         }
-        self.report(case.ndx, flags, None, &long.wanted)
+        self.report(case.ndx, flags, None, &long.values.wanted)
     }
 
     fn set_dir_attributes(

@@ -9,7 +9,6 @@ use wire::item::iflags;
 use wire::options::Append;
 
 use super::Generator;
-use super::request::Wish;
 use crate::error::Result;
 use crate::notice::Notice;
 use crate::received::{Entry, ReceivedList};
@@ -232,7 +231,7 @@ impl<W: Write> Generator<'_, W> {
         } else {
             self.notice(Notice::UpToDate, &case.entry.name);
         }
-        self.report(case.ndx, flags, None, &long.wanted)?;
+        self.report(case.ndx, flags, None, &long.values.wanted)?;
         self.arrived(case)
     }
 
@@ -246,14 +245,7 @@ impl<W: Write> Generator<'_, W> {
     ) {
         let Some(dir) = case.dir.as_deref().filter(|_| !self.rules.options.dry_run) else { return };
         let place = (dir, case.name);
-        let now_only = LongAttributes { xattrs: None, ..long.clone() };
-        let long = match long.missing.is_empty() {
-            true => long,
-            false => {
-                self.board.await_values(case.ndx, long.clone());
-                &now_only
-            }
-        };
+        let long = &self.at_once(case.ndx, long);
         for error in self.keeps().apply(place, case.entry, Some(now), long, times) {
             self.attribute_problem(error);
         }

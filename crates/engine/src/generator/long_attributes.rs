@@ -29,8 +29,6 @@ pub(super) struct Long {
     /// The bits of [`iflags`] for what differs.
     pub(super) flags: u16,
     pub(super) values: LongAttributes,
-    /// Numbers of the values that are to be asked for.
-    pub(super) wanted: Vec<u32>,
 }
 
 impl<W: Write> Generator<'_, W> {
@@ -106,7 +104,7 @@ impl<W: Write> Generator<'_, W> {
                 (Value::Long { .. }, Some(value)) if is_equal => known.push((name, value.clone())),
                 (Value::Long { .. }, _) => {
                     if !self.rules.options.dry_run && self.rules.come_values.ask(set, item.number) {
-                        long.wanted.push(item.number);
+                        long.values.wanted.push(item.number);
                     }
                     long.values.missing.push((name, item.number));
                 }
@@ -151,6 +149,16 @@ impl<W: Write> Generator<'_, W> {
             Some((attribute, value))
         });
         values.collect()
+    }
+
+    /// Returns what can be set of an item at once. Where values are still to come, the receiver
+    /// sets the extended attributes when it has them.
+    pub(super) fn at_once(&self, ndx: i32, long: &LongAttributes) -> LongAttributes {
+        if long.missing.is_empty() {
+            return long.clone();
+        }
+        self.board.await_values(ndx, long.clone());
+        LongAttributes { xattrs: None, ..long.clone() }
     }
 
     /// Tells of an attribute that could not be set.

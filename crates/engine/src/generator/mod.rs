@@ -5,6 +5,7 @@
 
 mod alternatives;
 mod backups;
+mod delayed;
 mod deletion;
 mod directories;
 mod ending;

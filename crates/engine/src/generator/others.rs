@@ -100,7 +100,7 @@ impl<W: Write> Generator<'_, W> {
         } else {
             self.notice(Notice::UpToDate, &case.entry.name);
         }
-        self.report(case.ndx, flags, None, &long.wanted)?;
+        self.report(case.ndx, flags, None, &long.values.wanted)?;
         self.arrived(case)
     }
 
@@ -119,7 +119,7 @@ impl<W: Write> Generator<'_, W> {
         if !self.rules.options.dry_run && !self.put_in_place(case, now.as_ref(), &long.values) {
             return self.not_linked(case);
         }
-        self.report(case.ndx, flags, None, &long.wanted)?;
+        self.report(case.ndx, flags, None, &long.values.wanted)?;
         self.arrived(case)
     }
 

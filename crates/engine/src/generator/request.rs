@@ -119,7 +119,7 @@ impl<W: Write> Generator<'_, W> {
             is_append,
             long: long.values,
         });
-        self.put_head(&request, &long.wanted)?;
+        self.put_head(&request, &long.values.wanted)?;
         if self.rules.options.dry_run {
             return Ok(());
         }
