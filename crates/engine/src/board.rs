@@ -68,7 +68,6 @@ pub(crate) enum News {
 #[derive(Debug, Default)]
 struct State {
     lists: VecDeque<Arc<ReceivedList>>,
-    waiting_entries: usize,
     lists_ended: bool,
     asked: VecDeque<Asked>,
     news: VecDeque<News>,
@@ -111,7 +110,6 @@ impl Board {
     /// Hands a list to the generator.
     pub(crate) fn add_list(&self, list: Arc<ReceivedList>) {
         let mut state = self.lock();
-        state.waiting_entries += list.len();
         state.lists.push_back(list);
         self.for_generator.notify_one();
     }
@@ -241,16 +239,9 @@ impl Board {
             return Ok(None);
         }
         if let Some(list) = state.lists.pop_front() {
-            state.waiting_entries -= list.len();
             return Ok(Some(Turn::List(list)));
         }
         Ok(state.lists_ended.then_some(Turn::ListsEnded))
-    }
-
-    /// Returns how many entries wait, and whether all lists have come.
-    pub(crate) fn waiting(&self) -> (usize, bool) {
-        let state = self.lock();
-        (state.waiting_entries, state.lists_ended)
     }
 
     /// Tells whether another list has come after the ones that were taken.
@@ -307,10 +298,11 @@ impl Board {
     /// Waits, but not for ever, until the receiver has read everything; tells whether it has.
     pub(crate) fn await_end(&self, patience: Duration) -> bool {
         let running = |state: &mut State| state.end.is_none();
-        let (_, waited) = self
+        let (state, waited) = self
             .for_generator
             .wait_timeout_while(self.lock(), patience, running)
             .unwrap_or_else(PoisonError::into_inner);
+        drop(state);
         !waited.timed_out()
     }
 }

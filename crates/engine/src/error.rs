@@ -40,6 +40,9 @@ pub enum Error {
     /// The destination could not be opened or made.
     #[error(transparent)]
     Destination(tree::Error),
+    /// The system gave no random bytes for temporary names.
+    #[error("cannot make a random name: {0}")]
+    Random(#[source] io::Error),
     /// A file could not be written to its end.
     #[error("cannot write: {0}")]
     Write(#[source] io::Error),
@@ -92,7 +95,9 @@ impl Error {
         match self {
             Self::Wire(error) => error.exit_code(),
             Self::Tree(_) | Self::NotADirectory(_) => wire::exit::FILE_SELECTION,
-            Self::Write(_) | Self::Destination(_) | Self::OptionDir { .. } => wire::exit::FILE_IO,
+            Self::Random(_) | Self::Write(_) | Self::Destination(_) | Self::OptionDir { .. } => {
+                wire::exit::FILE_IO
+            }
             Self::Filter(error) => error.exit_code(),
             Self::NeedsProtocol { .. } => wire::exit::PROTOCOL,
             Self::Codec(_) => wire::exit::STREAM,

@@ -103,11 +103,6 @@ impl Entry {
         self.is_dir() && matches!(self.dir_mark, DirMark::Top | DirMark::Content)
     }
 
-    /// Returns the path of its directory, empty for the transfer root, and its own name.
-    pub(crate) fn place(&self) -> (&[u8], &[u8]) {
-        split(&self.name)
-    }
-
     pub(crate) fn rdev(&self) -> (u32, u32) {
         self.rare.as_ref().and_then(|rare| rare.rdev).unwrap_or_default()
     }

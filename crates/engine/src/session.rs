@@ -85,7 +85,8 @@ pub(crate) fn fields(options: &Options, dialect: &Dialect) -> FlistFields {
         xattrs: options.xattrs > 0,
         numeric_ids: options.numeric_ids,
         missing_args: options.delete_missing_args,
-        ..FlistFields::default()
+        recursive: options.recursive,
+        relative: options.relative,
     }
 }
 

@@ -75,8 +75,11 @@ impl Site {
             (Some(root), Some(state)) if !options.dry_run => journal(state, root, monitor),
             _ => None,
         };
-        let journal = journal.unwrap_or_else(Journal::without_file);
-        let suffix = journal.suffix();
+        let journal = match journal {
+            Some(journal) => journal,
+            None => Journal::without_file().map_err(Error::Random)?,
+        };
+        let suffix = *journal.suffix();
         Ok(Self {
             backup: if options.backup { Some(Backup::new(&base, options)?) } else { None },
             partial_dir: partial_dir(options),

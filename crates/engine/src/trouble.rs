@@ -84,8 +84,7 @@ impl Doing {
 impl Doing {
     /// Returns rsync's words for what failed with the destination itself.
     pub(crate) fn of_destination(error: &tree::Error) -> Doing {
-        let tree::Error::Io { op, .. } = error;
-        match *op {
+        match error.operation() {
             "write" => Doing::WRITE,
             op if op.starts_with("make") => Doing("mkdir {} failed"),
             _ => Doing("change_dir#3 {} failed"),
@@ -102,8 +101,7 @@ impl Doing {
 
     /// Returns rsync's words for an attribute that could not be set.
     pub(crate) fn of_attribute(error: &tree::Error) -> Doing {
-        let tree::Error::Io { op, .. } = error;
-        match *op {
+        match error.operation() {
             op if op.contains("times") => Doing::TIMES,
             op if op.contains("owner") => Doing::OWNER,
             op if op.contains("attribute") => Doing::XATTR,

@@ -79,6 +79,12 @@ impl Dir {
         rustix::fs::fstat(&self.fd).map(Stat::from).map_err(|errno| self.failed("stat", b"", errno))
     }
 
+    /// Tells whether another file system is mounted on the directory `name`.
+    pub fn is_mount_point(&self, name: &[u8]) -> bool {
+        let (here, there) = (self.stat_self(), self.stat(name));
+        matches!((here, there), (Ok(here), Ok(there)) if here.dev != there.dev)
+    }
+
     /// Reads where the symlink `name` points, into `target`.
     pub fn read_link(&self, name: &[u8], target: &mut Vec<u8>) -> Result<()> {
         let reused = std::mem::take(target);

@@ -33,6 +33,12 @@ impl Error {
         source.kind() == io::ErrorKind::NotFound
     }
 
+    /// Returns what was tried, as a verb for a person.
+    pub fn operation(&self) -> &'static str {
+        let Self::Io { op, .. } = self;
+        op
+    }
+
     /// Returns the path that it happened to.
     pub fn path(&self) -> &std::path::Path {
         let Self::Io { path, .. } = self;

@@ -152,6 +152,7 @@ impl<W: Write> Generator<'_, W> {
         long: &LongAttributes,
     ) {
         let Some(dir) = case.dir.as_deref().filter(|_| !self.rules.options.dry_run) else { return };
+        let long = &self.at_once(case.ndx, long);
         let keeps = self.keeps();
         let before = (!is_new).then_some(present);
         let mut entry = case.entry.clone();

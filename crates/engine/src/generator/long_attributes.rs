@@ -1,6 +1,7 @@
 //! Which extended attributes and ACLs an item should get, and which values have to be asked for
 //! (docs/protocol/attributes.md).
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use tree::{Dir, Kind, Stat};
 use wire::acl::{ACCESS_XATTR, Acl, DEFAULT_XATTR};
 use wire::flist::IdKind;
 use wire::item::iflags;
-use wire::xattr::{ReceivedXattrs, Value};
+use wire::xattr::{self, ReceivedXattrs, Standing, Value};
 
 use super::Generator;
 use super::entry::Case;
@@ -17,11 +18,6 @@ use crate::event::{Event, Gravity, Problem};
 use crate::received::Entry;
 use crate::trouble::{Doing, Who};
 use crate::wanted::LongAttributes;
-
-/// The attributes that rsync keeps for itself begin like this.
-const OWN: &[u8] = b"user.rsync.%";
-/// And those that it hides from a system which would refuse them like this.
-const HIDDEN: &[u8] = b"user.rsync.";
 
 /// What is to be done about the extended attributes and ACLs of one item.
 #[derive(Debug, Default)]
@@ -120,30 +116,29 @@ impl<W: Write> Generator<'_, W> {
 
     /// Returns the name under which an attribute is stored, if it is kept at all.
     fn stored_name(&self, sent: &[u8]) -> Option<Vec<u8>> {
-        let (options, is_root) = (self.rules.options, self.site.is_root);
-        let has_rules = self.filter.has_xattr_rules();
-        if has_rules && self.filter.check_xattr(sent) == Verdict::Exclude {
-            return None;
+        let (times, verdict) = (self.rules.options.xattrs, self.verdict(sent));
+        xattr::stored_name(sent, times, verdict, self.standing()).map(Cow::into_owned)
+    }
+
+    fn verdict(&self, attribute: &[u8]) -> Option<bool> {
+        let is_ruled = self.filter.has_xattr_rules();
+        is_ruled.then(|| self.filter.check_xattr(attribute) == Verdict::Include)
+    }
+
+    fn standing(&self) -> Standing {
+        match (self.rules.options.fake_super, self.site.is_root) {
+            (true, _) => Standing::FakeSuper,
+            (false, true) => Standing::Root,
+            (false, false) => Standing::User,
         }
-        let is_hidden = (!is_root || options.fake_super) && !sent.starts_with(b"user.");
-        if is_hidden && !options.fake_super && !has_rules {
-            return None;
-        }
-        let name = match is_hidden {
-            true => [HIDDEN, sent].concat(),
-            false => sent.to_vec(),
-        };
-        (options.xattrs > 1 || !name.starts_with(OWN)).then_some(name)
     }
 
     /// Reads the attributes that count as the item's own.
     fn local_xattrs(&self, dir: &Dir, name: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let names = dir.xattr_names(name).unwrap_or_default();
-        let counts = |attribute: &Vec<u8>| match self.filter.has_xattr_rules() {
-            true => self.filter.check_xattr(attribute) == Verdict::Include,
-            false if self.site.is_root => !attribute.starts_with(b"system."),
-            false => attribute.starts_with(b"user."),
-        } && !(self.rules.options.xattrs < 2 && attribute.starts_with(OWN));
+        let counts = |attribute: &Vec<u8>| {
+            xattr::is_touched(attribute, self.verdict(attribute), self.standing())
+        };
         let values = names.into_iter().filter(counts).filter_map(|attribute| {
             let value = dir.xattr(name, &attribute).ok()??;
             Some((attribute, value))

@@ -222,8 +222,9 @@ impl<'a, W: Write> Generator<'a, W> {
 
     /// Goes through one list.
     fn go_through(&mut self, list: &Arc<ReceivedList>) -> Result<()> {
-        if self.rules.dialect.inc_recurse() {
-            self.begin_content(list)?;
+        match self.rules.dialect.inc_recurse() {
+            true => self.begin_content(list)?,
+            false => self.delete_before(list)?,
         }
         for index in 0..list.len() {
             self.entry(list, index)?;

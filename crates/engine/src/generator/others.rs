@@ -72,7 +72,7 @@ impl<W: Write> Generator<'_, W> {
         }
     }
 
-    fn has_same_value(&self, case: &Case<'_>, now: &Stat) -> bool {
+    pub(super) fn has_same_value(&self, case: &Case<'_>, now: &Stat) -> bool {
         match (case.entry.kind(), case.dir.as_deref()) {
             (Kind::Symlink, Some(dir)) => {
                 let mut present = Vec::new();
@@ -134,6 +134,7 @@ impl<W: Write> Generator<'_, W> {
         if temp.is_some() {
             self.note_temporary(case.list, case.entry);
         }
+        let long = &self.at_once(case.ndx, long);
         let doing =
             if case.entry.kind() == Kind::Symlink { Doing::SYMLINK } else { Doing::MAKE_NODE };
         if let Err(error) = self.create(dir, name, case.entry) {

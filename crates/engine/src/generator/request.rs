@@ -117,7 +117,7 @@ impl<W: Write> Generator<'_, W> {
             now: wish.now,
             is_redo: wish.is_redo,
             is_append,
-            long: long.values,
+            long: long.values.clone(),
         });
         self.put_head(&request, &long.values.wanted)?;
         if self.rules.options.dry_run {

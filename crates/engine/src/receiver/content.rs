@@ -1,7 +1,7 @@
 //! How a file is put together from literal data and blocks of its basis.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 use std::os::unix::fs::FileExt;
 
 use delta::codec::{CompressKind, Decompressor};

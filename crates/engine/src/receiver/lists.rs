@@ -118,7 +118,7 @@ impl<R: Read> Receiver<'_, '_, R> {
             entry.gid = self.rules.ids.map(IdKind::Group, entry.gid);
         }
         if self.rules.is_client && entry.mode != 0 && Kind::from_mode(entry.mode) != Kind::Symlink {
-            entry.mode = options.chmod.apply(entry.mode, self.rules.umask);
+            entry.mode = options.chmod.apply(entry.mode, entry.is_dir(), self.rules.umask);
         }
     }
 

@@ -42,8 +42,10 @@ impl<R: Read> Receiver<'_, '_, R> {
         let Some(entry) = entry else {
             return Err(broken(format!("a report on index {}, which no list has", request.ndx)));
         };
-        self.read_values(request, entry)?;
-        if let Some(long) = self.board.take_awaited(request.ndx)
+        let awaited = self.board.take_awaited(request.ndx);
+        let wanted = awaited.as_ref().map(|long| long.wanted.as_slice()).unwrap_or_default();
+        self.read_values(request, entry, wanted)?;
+        if let Some(long) = awaited
             && let Some(site) = self.site.get()
         {
             let (dir_path, name) = site.place(&entry.name);
@@ -56,7 +58,7 @@ impl<R: Read> Receiver<'_, '_, R> {
     }
 
     /// Reads the long attribute values that were asked for with an item.
-    fn read_values(&mut self, request: &Request, entry: &Entry) -> Result<()> {
+    fn read_values(&mut self, request: &Request, entry: &Entry, wanted: &[u32]) -> Result<()> {
         let options = self.rules.options;
         if options.xattrs == 0
             || options.dry_run
@@ -67,7 +69,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         let Some(set) = entry.xattrs() else {
             return Err(broken("values of extended attributes for an item without any".to_owned()));
         };
-        for (number, value) in read_values(self.reader, set)? {
+        for (number, value) in read_values(self.reader, wanted, set)? {
             self.rules.come_values.know(set, number, &value);
         }
         Ok(())
@@ -106,7 +108,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         };
         let list = Arc::clone(&asked.list);
         let entry = &list.entries[asked.index];
-        self.read_values(&request, entry)?;
+        self.read_values(&request, entry, &asked.long.wanted)?;
         let tells_after = self.rules.telling.after_transfer;
         if !tells_after || self.rules.options.dry_run {
             self.tell(&request, entry, Moved::default());

@@ -83,7 +83,7 @@ fn put(job: &Job, finish: Finish<'_>, dirs: &mut SiteDirs) -> bool {
         Content::Bytes(data) => staged.file.write_all(data),
         Content::Source(source) => {
             let len = source.metadata().map_or(0, |metadata| metadata.len());
-            tree::copy::copy_whole(source, &staged.file, len).map(|_| ())
+            tree::copy_whole(source, &staged.file, len).map(|_| ())
         }
     };
     match written {
