@@ -41,7 +41,9 @@ mod whole_file;
 pub use census::census;
 pub use delta::block_choice;
 pub use error::{Error, Result};
-pub use event::{Direction, Event, Gravity, Item, Monitor, Moved, Problem, Telling};
+pub use event::{
+    Direction, Event, Gravity, Item, Monitor, Moved, Problem, Session, Standing, Telling,
+};
 pub use notice::Notice;
 pub use progress::Progress;
 pub use push::Push;
@@ -49,4 +51,4 @@ pub use quick_look::QuickLook;
 pub use sources::{Missing, Sources};
 pub use summary::{Counts, LARGE_FILE, Summary};
 pub use tree::Kind;
-pub use trouble::{Doing, Trouble, Who};
+pub use trouble::{Doing, Trouble, Who, reason};

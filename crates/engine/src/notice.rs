@@ -43,6 +43,10 @@ pub enum Notice {
     UnsafeSymlink,
     /// The sender removed a source file.
     SourceRemoved,
+    /// A file was kept as a backup; the name is `NAME to BACKUP`.
+    BackedUp,
+    /// Whether files are compared block by block, for the whole session.
+    DeltaTransmission(bool),
 }
 
 impl Notice {
@@ -72,6 +76,11 @@ impl Notice {
             }
             Notice::UnsafeSymlink => ("ignoring unsafe symlink \"", "\"".into()),
             Notice::SourceRemoved => ("sender removed ", String::new()),
+            Notice::BackedUp => ("backed up ", String::new()),
+            Notice::DeltaTransmission(true) => ("delta-transmission enabled", String::new()),
+            Notice::DeltaTransmission(false) => {
+                ("delta-transmission disabled for local transfer or --whole-file", String::new())
+            }
         };
         [before.as_bytes(), name, after.as_bytes()].concat()
     }
@@ -90,6 +99,9 @@ impl Notice {
             Notice::CreatedDirectory => Some((Info::Name, 1)),
             Notice::UnsafeSymlink => Some((Info::Symsafe, 1)),
             Notice::SourceRemoved => Some((Info::Remove, 1)),
+            Notice::BackedUp => Some((Info::Backup, 1)),
+            // rsync asks a level of --debug that -vv raises together with this one.
+            Notice::DeltaTransmission(_) => Some((Info::Misc, 2)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
             Notice::SkippingDirectory
             | Notice::NotDeleting
