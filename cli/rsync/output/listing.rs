@@ -59,3 +59,36 @@ pub(super) fn line(
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::Direction;
+
+    use super::*;
+
+    #[test]
+    fn columns_give_way_to_long_sizes() {
+        let file = Item {
+            size: 1_234_567,
+            mode: 0o104755,
+            mtime: 1_577_934_245,
+            ..Item::new(b"a", 0, Kind::Regular, Direction::Received)
+        };
+        let dir = Item { mode: 0o041776, ..Item::new(b".", 0, Kind::Dir, Direction::Received) };
+        let target = Some(b"a".as_slice());
+        let link =
+            Item { mode: 0o120777, kind: Kind::Symlink, name: b"l", link_target: target, ..dir };
+        let table = [
+            (file, false, 1, "-rwsr-xr-x      1,234,567 2020/01/02 03:04:05 a"),
+            (file, false, 0, "-rwsr-xr-x     1234567 2020/01/02 03:04:05 a"),
+            (file, false, 2, "-rwsr-xr-x          1.23M 2020/01/02 03:04:05 a"),
+            (file, true, 1, "-rwsr-xr-x      1,234,567 2020/01/02 03:04:05 1970/01/01 00:00:05 a"),
+            (dir, true, 1, "drwxrwxrwT              0 1970/01/01 00:00:00                     ."),
+            (link, false, 1, "lrwxrwxrwx              0 1970/01/01 00:00:00 l -> a"),
+        ];
+        for (item, atimes, level, expected) in table {
+            let line = line(&item, Some(5), atimes, level, &TimeZone::UTC);
+            assert_eq!(String::from_utf8_lossy(&line), expected);
+        }
+    }
+}

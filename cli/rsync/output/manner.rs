@@ -20,8 +20,8 @@ pub(super) struct Manner {
     pub(super) human: u8,
     /// Unchanged items have lines of their own.
     pub(super) unchanged: bool,
-    /// What the search for blocks met is told.
-    pub(super) searches: bool,
+    /// `-v`, counted.
+    pub(super) verbose: u8,
     /// A list that comes in one piece is worth a line.
     pub(super) lists_dirs: bool,
     pub(super) atimes: bool,
@@ -95,7 +95,7 @@ impl Manner {
             levels,
             human: options.human_readable,
             unchanged: options.itemize > 1 || itemizes && levels.name > 1,
-            searches: options.verbose > 1 && way != Way::Pull,
+            verbose: options.verbose,
             lists_dirs: options.recursive || options.dirs || options.list_only,
             atimes: options.atimes > 0,
             dry_run: options.dry_run,

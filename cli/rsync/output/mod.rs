@@ -4,6 +4,7 @@
 //! file. What there is to know of a line is in the file of its kind; here is when it is due.
 
 mod escape;
+mod failure;
 mod format;
 mod listing;
 mod manner;
@@ -29,6 +30,7 @@ use wire::mux::TextKind;
 use wire::options::{Info, Options, OutBuf, StderrMode};
 
 use escape::High;
+pub(crate) use failure::Broken;
 use format::Subject;
 use manner::Manner;
 use meter::Meter;
@@ -104,7 +106,7 @@ impl Output {
         self.state().event(event, now);
     }
 
-    /// Prints a remark, such as which connection is opened.
+    /// Prints a line that is none of an event's.
     pub(crate) fn info(&self, text: &[u8]) {
         self.state().sink.info(text);
     }
@@ -112,6 +114,22 @@ impl Output {
     /// Prints what went wrong, in rsync's words: `rsync: [sender] ...`.
     pub(crate) fn error(&self, text: &[u8]) {
         self.state().sink.error(text);
+    }
+
+    /// Shows with `-vv` how the far program is started.
+    pub(crate) fn command(&self, words: &[Vec<u8>]) {
+        let mut state = self.state();
+        if state.manner.verbose > 1 {
+            state.sink.client(&failure::command(words));
+        }
+    }
+
+    /// Prints what ended a session, as far as nobody has told it yet; [`Output::close`] follows.
+    pub(crate) fn failure(&self, error: &engine::Error, broken: Broken<'_>) {
+        let mut state = self.state();
+        for line in failure::lines(error, broken) {
+            state.sink.error(line.as_bytes());
+        }
     }
 
     /// Prints the numbers of a transfer that came to its end.
@@ -320,8 +338,9 @@ impl State {
     }
 
     fn totals(&mut self, summary: &Summary) {
-        let Manner { levels, human, context, remark, searches, .. } = &self.manner;
-        if *searches {
+        let Manner { levels, human, context, remark, verbose, way, .. } = &self.manner;
+        // A server that sends tells it in its own words.
+        if *verbose > 1 && *way != Way::Pull {
             self.sink.info(totals::search(summary).as_bytes());
         }
         if levels.stats > 1 {

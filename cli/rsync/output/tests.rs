@@ -9,6 +9,9 @@ use wire::dialect::SumName;
 
 use super::*;
 
+/// Changes options.
+type Set = fn(&mut Options);
+
 /// Bytes that two can see.
 #[derive(Clone, Default)]
 struct Paper(Arc<Mutex<Vec<u8>>>);
@@ -211,11 +214,11 @@ fn unchanged_items_are_itemized_or_said_to_be_uptodate_but_not_both() {
             Event::Notice { notice: Notice::Exists, name: b"b" },
         ]
     };
-    let table: [(&dyn Fn(&mut Options), &str); 4] = [
-        (&|options| options.verbose = 1, ""),
-        (&|options| options.verbose = 2, "a is uptodate\nb exists\n"),
-        (&|options| options.itemize = 2, ".f          a\n"),
-        (&|options| (options.verbose, options.itemize) = (2, 1), ".f          a\nb exists\n"),
+    let table: [(Set, &str); 4] = [
+        (|options| options.verbose = 1, ""),
+        (|options| options.verbose = 2, "a is uptodate\nb exists\n"),
+        (|options| options.itemize = 2, ".f          a\n"),
+        (|options| (options.verbose, options.itemize) = (2, 1), ".f          a\nb exists\n"),
     ];
     for (set, expected) in table {
         let mut desk = Desk::new(&options(set), Way::Local);
@@ -434,40 +437,6 @@ fn the_numbers_of_stats_are_those_of_rsync() {
 }
 
 #[test]
-fn a_listing_has_columns_that_give_way_to_long_sizes() {
-    let file = Item {
-        size: 1_234_567,
-        mode: 0o104755,
-        mtime: 1_577_934_245,
-        ..Item::new(b"a\x01", 0, Kind::Regular, Direction::Received)
-    };
-    let dir = Item { mode: 0o041777, ..Item::new(b".", 0, Kind::Dir, Direction::Received) };
-    let table = [
-        (1, 0, "-rwsr-xr-x      1,234,567 2020/01/02 03:04:05 a\\#001\n"),
-        (0, 0, "-rwsr-xr-x     1234567 2020/01/02 03:04:05 a\\#001\n"),
-        (2, 0, "-rwsr-xr-x          1.23M 2020/01/02 03:04:05 a\\#001\n"),
-        (1, 1, "-rwsr-xr-x      1,234,567 2020/01/02 03:04:05 2020/01/02 03:04:05 a\\#001\n"),
-    ];
-    for (human, atimes, expected) in table {
-        let options = options(|options| {
-            options.list_only = true;
-            (options.human_readable, options.atimes) = (human, atimes);
-        });
-        let mut desk = Desk::new(&options, Way::Pull);
-        desk.tell(&[Event::Listed(file, Some(1_577_934_245))]);
-        assert_eq!(desk.out.text(), expected);
-    }
-    let options = options(|options| (options.list_only, options.atimes) = (true, 1));
-    let mut desk = Desk::new(&options, Way::Pull);
-    desk.tell(&[Event::Listed(dir, Some(5))]);
-    let blanks = " ".repeat(19);
-    assert_eq!(
-        desk.out.text(),
-        format!("drwxrwxrwt              0 1970/01/01 00:00:00 {blanks} .\n")
-    );
-}
-
-#[test]
 fn words_of_the_far_side_pass_through_and_quiet_keeps_the_errors() {
     let texts = || {
         [
@@ -476,11 +445,11 @@ fn words_of_the_far_side_pass_through_and_quiet_keeps_the_errors() {
             Event::FarText { kind: TextKind::ErrorXfer, text: b"rsync: no\n" },
         ]
     };
-    let table: [(&dyn Fn(&mut Options), &str, &str); 3] = [
-        (&|_| {}, "\nrsync[7] heap statistics:\nskipping \"odd\\#377\\#033[2J\"\n", "rsync: no\n"),
-        (&|options| options.quiet = true, "", "rsync: no\n"),
+    let table: [(Set, &str, &str); 3] = [
+        (|_| {}, "\nrsync[7] heap statistics:\nskipping \"odd\\#377\\#033[2J\"\n", "rsync: no\n"),
+        (|options| options.quiet = true, "", "rsync: no\n"),
         (
-            &|options| options.stderr = StderrMode::All,
+            |options| options.stderr = StderrMode::All,
             "",
             "\nrsync[7] heap statistics:\nskipping \"odd\\#377\\#033[2J\"\nrsync: no\n",
         ),
