@@ -216,3 +216,65 @@ pub(super) fn time(seconds: i64, zone: &TimeZone, between: char) -> String {
         Err(_) => seconds.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::{Direction, Moved};
+
+    use super::*;
+
+    fn line(format: &str, item: &Item<'_>) -> String {
+        let session = Session { protocol: 32, incremental: true, sum: SumName::Xxh128 };
+        let context = Context {
+            itemizing: Itemizing { local_copy: true, times: true },
+            owner: true,
+            group: item.owner.1 > 0,
+            receives: false,
+            zone: TimeZone::UTC,
+            session: Some(session),
+        };
+        let line = Format::parse(format.as_bytes()).line(Subject::Item(item), &context);
+        String::from_utf8(line).unwrap()
+    }
+
+    #[test]
+    fn each_escape_of_a_format_is_filled_in() {
+        let sum = [0x31, 0xf2, 0x5c, 0xfe];
+        let file = Item {
+            size: 200_000,
+            mode: 0o100644,
+            mtime: 1_577_934_245,
+            owner: (0, 100),
+            source: b"/tmp/src",
+            moved: Moved { data_bytes: 200_067, sum_bytes: 16, checksum: Some(&sum) },
+            ..Item::new(b"big", 0xa000, Kind::Regular, Direction::Sent)
+        };
+        let link = Item {
+            link_target: Some(b"a"),
+            mode: 0o120777,
+            ..Item::new(b"l", 0x6002, Kind::Symlink, Direction::Sent)
+        };
+        let table: [(&str, &str); 7] = [
+            (
+                "%i|%n%L|%f|%l|%o|%B|%M|%U|%G|%b|%c|%C|%%|%z|%h|%a|%m|%P|%u",
+                ">f+++++++++|big|tmp/src/big|200000|send|rw-r--r--|2020/01/02-03:04:05|0|100|200067|16|\
+             fe5cf231|%|%z|%h|%a||%P|%u",
+            ),
+            (
+                "%'l|%''l|%'''l|%10l|%-10l|%'-12l|%-'12l|%20n|%-20n|%''10b|%5i",
+                "200,000|200.00K|195.31K|    200000|200000    |200,000     |%-'12l|\
+             \u{20}                big|big                 |   200.07K|>f+++++++++",
+            ),
+            ("%5z|%-9o|%-14i|%3%|%05l|%+l|%", "%5z|send     |>f+++++++++   |  %|200000|%+l|%"),
+            ("%-", "%-"),
+            ("x%", "x%"),
+            ("", ""),
+            ("|%5L|%L|", "|         ||"),
+        ];
+        for (format, expected) in table {
+            assert_eq!(line(format, &file), expected);
+        }
+        let sum = " ".repeat(32);
+        assert_eq!(line("%5L|%C|%B|%G", &link), format!(" ->     a|{sum}|rwxrwxrwx|DEFAULT"));
+    }
+}

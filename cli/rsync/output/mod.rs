@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use engine::{Event, Item, Kind, Notice, Problem, Session, Standing, Summary, Telling};
+use engine::{Event, Item, Kind, Notice, Problem, RuleHit, Session, Standing, Summary, Telling};
 use jiff::tz::TimeZone;
 use wire::item::iflags;
 use wire::mux::TextKind;
@@ -201,6 +201,9 @@ impl State {
             Event::FarText { kind, text } => self.far_text(*kind, text),
             Event::Problem(problem) => self.problem(problem),
             Event::Notice { notice, name } => self.notice(*notice, name),
+            Event::RuleHit(hit) if self.manner.levels.level(RuleHit::INFO.0) >= RuleHit::INFO.1 => {
+                self.sink.info(&hit.stock());
+            }
             _ => {}
         }
     }

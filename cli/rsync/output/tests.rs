@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Counts, Direction, Moved, Trouble, Who};
+use engine::{Counts, Direction, Trouble, Who};
 use wire::dialect::SumName;
 
 use super::*;
@@ -228,6 +228,29 @@ fn unchanged_items_are_itemized_or_said_to_be_uptodate_but_not_both() {
 }
 
 #[test]
+fn rules_that_decide_are_named_under_vv() {
+    let hits = |who| {
+        let hit = |includes, is_dir, name, rule| {
+            Event::RuleHit(RuleHit { who, includes, is_dir, name, rule })
+        };
+        [hit(false, true, b"e", b"e"), hit(true, false, b"d/x.o", b"*.o [per-dir .rules]")]
+    };
+    let mut desk = Desk::new(&options(|options| options.verbose = 2), Way::Local);
+    desk.tell(&hits(Who::Sender));
+    desk.tell(&hits(Who::Generator));
+    assert_eq!(
+        desk.out.text(),
+        "[sender] hiding directory e because of pattern e\n\
+         [sender] showing file d/x.o because of pattern *.o [per-dir .rules]\n\
+         [generator] protecting directory e because of pattern e\n\
+         [generator] risking file d/x.o because of pattern *.o [per-dir .rules]\n"
+    );
+    let mut desk = Desk::new(&options(|options| options.verbose = 1), Way::Local);
+    desk.tell(&hits(Who::Sender));
+    assert_eq!(desk.out.text(), "");
+}
+
+#[test]
 fn deletions_follow_the_format_where_it_says_what_is_done() {
     let deletions = || {
         [
@@ -277,55 +300,6 @@ fn a_preview_logs_what_would_change_but_not_what_would_move() {
          total size is 200,036  speedup is 1.00 (DRY RUN)\n"
     );
     assert!(desk.log().starts_with(".d..tp..... d/\nsent 200,752"));
-}
-
-#[test]
-fn each_escape_of_a_format_is_filled_in() {
-    let sum = [0x31, 0xf2, 0x5c, 0xfe];
-    let file = Item {
-        size: 200_000,
-        mode: 0o100644,
-        mtime: 1_577_934_245,
-        owner: (0, 100),
-        source: b"/tmp/src",
-        moved: Moved { data_bytes: 200_067, sum_bytes: 16, checksum: Some(&sum) },
-        ..Item::new(b"big", 0xa000, Kind::Regular, Direction::Sent)
-    };
-    let link = Item {
-        link_target: Some(b"a"),
-        mode: 0o120777,
-        ..Item::new(b"l", 0x6002, Kind::Symlink, Direction::Sent)
-    };
-    let table: [(&str, &str); 7] = [
-        (
-            "%i|%n%L|%f|%l|%o|%B|%M|%U|%G|%b|%c|%C|%%|%z|%h|%a|%m|%P|%u",
-            ">f+++++++++|big|tmp/src/big|200000|send|rw-r--r--|2020/01/02-03:04:05|0|100|200067|16|\
-             fe5cf231|%|%z|%h|%a||%P|%u",
-        ),
-        (
-            "%'l|%''l|%'''l|%10l|%-10l|%'-12l|%-'12l|%20n|%-20n|%''10b|%5i",
-            "200,000|200.00K|195.31K|    200000|200000    |200,000     |%-'12l|\
-             \u{20}                big|big                 |   200.07K|>f+++++++++",
-        ),
-        ("%5z|%-9o|%-14i|%3%|%05l|%+l|%", "%5z|send     |>f+++++++++   |  %|200000|%+l|%"),
-        ("%-", "%-"),
-        ("x%", "x%"),
-        ("", ""),
-        ("|%5L|%L|", "|         ||"),
-    ];
-    for (format, expected) in table {
-        let options = options(|options| options.out_format = Some(format.into()));
-        let mut desk = Desk::new(&options, Way::Local);
-        desk.begins(true);
-        desk.tell(&[Event::Item(file)]);
-        assert_eq!(desk.out.text(), format!("{expected}\n"));
-    }
-    let mut desk =
-        Desk::new(&options(|options| options.out_format = Some(b"%5L|%C|%B|%G".into())), Way::Pull);
-    desk.begins(true);
-    desk.state.manner.context.group = false;
-    desk.tell(&[Event::Item(link)]);
-    assert_eq!(desk.out.text(), format!(" ->     a|{}|rwxrwxrwx|DEFAULT\n", " ".repeat(32)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use wire::dialect::SumName;
 use wire::mux::TextKind;
 
-use crate::notice::Notice;
+use crate::notice::{Notice, RuleHit};
 use crate::trouble::{Doing, Trouble, Who};
 
 /// Something that a person, a log or a program may want to know at once.
@@ -58,6 +58,8 @@ pub enum Event<'a> {
         /// The path from the transfer root that it is about; may be empty.
         name: &'a [u8],
     },
+    /// A filter rule decided about a name; told under `-vv`.
+    RuleHit(RuleHit<'a>),
     /// A decision that is worth a line under `-vv`.
     Decision {
         /// The file that it concerns; empty for the whole session.

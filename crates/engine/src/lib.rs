@@ -44,7 +44,7 @@ pub use error::{Error, Result};
 pub use event::{
     Direction, Event, Gravity, Item, Monitor, Moved, Problem, Session, Standing, Telling,
 };
-pub use notice::Notice;
+pub use notice::{Notice, RuleHit};
 pub use progress::Progress;
 pub use push::Push;
 pub use quick_look::QuickLook;
