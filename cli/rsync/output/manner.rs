@@ -18,7 +18,9 @@ pub(super) struct Manner {
     pub(super) levels: Levels,
     /// The level of `-h`.
     pub(super) human: u8,
-    /// Unchanged items have lines of their own.
+    /// Each change has a line, not only those that make or move a file: the format says which.
+    pub(super) itemizes: bool,
+    /// Unchanged items have lines too.
     pub(super) unchanged: bool,
     /// `-v`, counted.
     pub(super) verbose: u8,
@@ -94,7 +96,8 @@ impl Manner {
             },
             levels,
             human: options.human_readable,
-            unchanged: options.itemize > 1 || itemizes && levels.name > 1,
+            itemizes,
+            unchanged: itemizes && (options.itemize > 1 || levels.name > 1),
             verbose: options.verbose,
             lists_dirs: options.recursive || options.dirs || options.list_only,
             atimes: options.atimes > 0,
@@ -107,11 +110,6 @@ impl Manner {
             list_only: options.list_only,
             out_format,
         }
-    }
-
-    /// Tells whether `%i` has a line for every change, not only for those that make a file new.
-    pub(super) fn itemizes(&self) -> bool {
-        self.out_format.as_ref().is_some_and(|format| format.has(b"i"))
     }
 
     /// Returns what the engine should find out for these lines.

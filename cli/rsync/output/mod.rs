@@ -11,8 +11,6 @@ mod manner;
 mod meter;
 mod number;
 mod sink;
-#[cfg(test)]
-mod tests;
 mod totals;
 
 use std::fs::OpenOptions;
@@ -275,7 +273,7 @@ impl State {
         // Attributes alone are shown by those formats that say which; a directory's always are.
         let always = has(iflags::TRANSFER | iflags::LOCAL_CHANGE) || item.kind == Kind::Dir;
         let told = linked
-            || differs && (always || self.manner.itemizes())
+            || differs && (always || self.manner.itemizes)
             || !differs && self.manner.unchanged;
         if !told {
             return;
@@ -364,3 +362,6 @@ impl State {
         self.sink.finish();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -214,10 +214,11 @@ fn unchanged_items_are_itemized_or_said_to_be_uptodate_but_not_both() {
             Event::Notice { notice: Notice::Exists, name: b"b" },
         ]
     };
-    let table: [(Set, &str); 4] = [
+    let table: [(Set, &str); 5] = [
         (|options| options.verbose = 1, ""),
         (|options| options.verbose = 2, "a is uptodate\nb exists\n"),
         (|options| options.itemize = 2, ".f          a\n"),
+        (|options| (options.itemize, options.out_format) = (2, Some(b"%n".into())), ""),
         (|options| (options.verbose, options.itemize) = (2, 1), ".f          a\nb exists\n"),
     ];
     for (set, expected) in table {
