@@ -3,8 +3,10 @@
 mod args;
 mod ask;
 mod exit;
+mod itemize;
 mod push;
 mod report;
+mod rsync;
 mod signals;
 
 use std::process::ExitCode;

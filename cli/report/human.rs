@@ -6,8 +6,8 @@ use wire::escape::printable;
 use wire::item::iflags;
 use wire::mux::TextKind;
 
-use super::itemize::itemize;
 use super::{Channel, Line, Manner, size, words};
+use crate::itemize::{NATIVE, itemize};
 
 /// Lines of the far side that are held back until it is known whether the run fails: then they
 /// are in the one line that says why.
@@ -69,7 +69,7 @@ impl Human {
     fn item(&self, item: &Item<'_>) -> Vec<Line> {
         let name = || format!("{}{}", words::item_name(item), words::leader(item));
         match self.manner {
-            Manner { itemize: true, .. } => out(format!("{} {}", itemize(item), name())),
+            Manner { itemize: true, .. } => out(format!("{} {}", itemize(item, NATIVE), name())),
             Manner { preview: true, .. } => out(preview(item)),
             Manner { verbose: 1.., .. } => out(name()),
             _ => Vec::new(),

@@ -5,7 +5,7 @@ use scheduler::sync::{Note, Outcome, Task};
 use serde_json::{Value, json};
 use wire::mux::TextKind;
 
-use super::itemize::itemize;
+use crate::itemize::{NATIVE, itemize};
 
 pub(crate) fn start(task: &Task) -> Option<Value> {
     Some(json!({ "event": "start", "task": task.name, "to": task.way.to_string() }))
@@ -78,7 +78,7 @@ fn item_value(item: &Item<'_>) -> Value {
         Kind::Regular | Kind::Unknown => "file",
     };
     let value = json!({
-        "event": "item", "kind": kind, "itemize": itemize(item), "size": item.size,
+        "event": "item", "kind": kind, "itemize": itemize(item, NATIVE), "size": item.size,
     });
     let value = with_name(value, "name", item.name);
     match item.leader {

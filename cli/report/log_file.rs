@@ -8,8 +8,8 @@ use engine::Event;
 use scheduler::sync::Outcome;
 use wire::escape::printable;
 
-use super::itemize::itemize;
 use super::words;
+use crate::itemize::{NATIVE, itemize};
 
 /// A log that is only ever appended to.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl LogFile {
 pub(crate) fn event(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::Item(item) => {
-            format!("{} {}{}", itemize(item), words::item_name(item), words::leader(item))
+            format!("{} {}{}", itemize(item, NATIVE), words::item_name(item), words::leader(item))
         }
         Event::Deleted { name, is_dir } => {
             let slash = if *is_dir { "/" } else { "" };

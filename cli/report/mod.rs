@@ -2,7 +2,6 @@
 
 mod bar;
 mod human;
-mod itemize;
 mod json;
 mod log_file;
 mod size;
@@ -19,6 +18,7 @@ use serde_json::Value;
 use bar::Bar;
 use human::Human;
 pub(crate) use log_file::LogFile;
+pub(crate) use size::grouped;
 
 /// How much is told, and in which form.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,15 +2,37 @@
 
 use std::path::PathBuf;
 
+use wire::dialect::SumName;
 use wire::mux::TextKind;
 
-use crate::notice::Notice;
+use crate::notice::{Notice, RuleHit};
 use crate::trouble::{Doing, Trouble, Who};
 
 /// Something that a person, a log or a program may want to know at once.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
+    /// Both sides have agreed; the file list comes next.
+    Begins(Session),
+    /// A file list that comes in one piece has so many entries by now; told from the start of its
+    /// making, and at each hundred ([`Telling::progress`]).
+    Listing(u64),
+    /// A file list that comes in one piece is complete, with so many entries.
+    ListComplete(u64),
+    /// An entry of the file list (`--list-only`), with its access time where those are kept.
+    Listed(Item<'a>, Option<i64>),
+    /// So much of the present file is dealt with ([`Telling::progress`]); the first step of a file
+    /// is told even if it is zero.
+    Moving {
+        /// Bytes from the start of the file.
+        offset: u64,
+        /// Its length.
+        size: u64,
+        /// The length of all files that are listed so far.
+        total_size: u64,
+    },
+    /// A file has moved, or a list or phase is done with ([`Telling::progress`]).
+    Passed(Standing),
     /// The far side has dealt with an item that was not up to date.
     Item(Item<'a>),
     /// The far side deleted something.
@@ -36,6 +58,8 @@ pub enum Event<'a> {
         /// The path from the transfer root that it is about; may be empty.
         name: &'a [u8],
     },
+    /// A filter rule decided about a name; told under `-vv`.
+    RuleHit(RuleHit<'a>),
     /// A decision that is worth a line under `-vv`.
     Decision {
         /// The file that it concerns; empty for the whole session.
@@ -45,6 +69,33 @@ pub enum Event<'a> {
     },
     /// The far side asked for a shorter limit on silence, in seconds.
     TimeLimit(u32),
+}
+
+/// What both sides have agreed on, as far as it shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Session {
+    /// The protocol version.
+    pub protocol: u32,
+    /// Whether the file list comes in parts.
+    pub incremental: bool,
+    /// The checksum in [`Moved`]: that of the file list with `-c`, else that of the transfer.
+    pub sum: SumName,
+}
+
+/// How far the session is.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    /// The length of the file that has moved; `None` for the end of a list that came in parts,
+    /// or of a phase where it came in one piece.
+    pub file: Option<u64>,
+    /// Entries that are not looked at yet.
+    pub left: u64,
+    /// All entries that are listed so far.
+    pub listed: u64,
+    /// Whether that is all.
+    pub complete: bool,
+    /// Their length.
+    pub total_size: u64,
 }
 
 /// An item as the generator reported it.
@@ -72,6 +123,8 @@ pub struct Item<'a> {
     pub mtime: i64,
     /// Owner and group.
     pub owner: (u32, u32),
+    /// The directory that the name is below, as the user wrote it; empty where we receive.
+    pub source: &'a [u8],
     /// What moved for it, once it has.
     pub moved: Moved<'a>,
 }
@@ -82,7 +135,21 @@ impl<'a> Item<'a> {
         let moved = Moved::default();
         let (leader, link_target) = (None, None);
         let (size, mode, mtime, owner) = (0, 0, 0, (0, 0));
-        Self { name, iflags, kind, leader, size, direction, link_target, mode, mtime, owner, moved }
+        let source: &[u8] = b"";
+        Self {
+            name,
+            iflags,
+            kind,
+            leader,
+            size,
+            direction,
+            link_target,
+            mode,
+            mtime,
+            owner,
+            source,
+            moved,
+        }
     }
 }
 
@@ -117,6 +184,8 @@ pub struct Telling {
     pub attributes: bool,
     /// A file is told after it has moved, with [`Moved`]; else before.
     pub after_transfer: bool,
+    /// Events that tell how far it is.
+    pub progress: bool,
 }
 
 /// What went wrong with one file.

@@ -58,8 +58,10 @@ pub use census::census;
 pub use delta::block_choice;
 pub use destination::Destination;
 pub use error::{Error, Result};
-pub use event::{Direction, Event, Gravity, Item, Monitor, Moved, Problem, Telling};
-pub use notice::Notice;
+pub use event::{
+    Direction, Event, Gravity, Item, Monitor, Moved, Problem, Session, Standing, Telling,
+};
+pub use notice::{Notice, RuleHit};
 pub use progress::Progress;
 pub use push::Push;
 pub use quick_look::QuickLook;
@@ -68,4 +70,4 @@ pub use role::Role;
 pub use sources::{Missing, Sources};
 pub use summary::{Counts, LARGE_FILE, Summary};
 pub use tree::Kind;
-pub use trouble::{Doing, Trouble, Who};
+pub use trouble::{Doing, Trouble, Who, reason};

@@ -2,6 +2,8 @@
 
 use wire::options::Info;
 
+use crate::trouble::Who;
+
 /// A remark about one name, or about the session where the name is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -39,10 +41,14 @@ pub enum Notice {
         /// What became of the data: `discarded`, `retained`, `put into partial-dir`.
         fate: &'static str,
     },
-    /// A symlink that leads out of the tree was left out.
+    /// A symlink that leads out of the tree was left out; the name is `"NAME" -> "TARGET"`.
     UnsafeSymlink,
     /// The sender removed a source file.
     SourceRemoved,
+    /// A file was kept as a backup; the name is `NAME to BACKUP`.
+    BackedUp,
+    /// Whether files are compared block by block, for the whole session.
+    DeltaTransmission(bool),
 }
 
 impl Notice {
@@ -70,8 +76,13 @@ impl Notice {
             Notice::VerificationFailed { fate } => {
                 ("WARNING: ", format!(" failed verification -- update {fate} (will try again)."))
             }
-            Notice::UnsafeSymlink => ("ignoring unsafe symlink \"", "\"".into()),
+            Notice::UnsafeSymlink => ("ignoring unsafe symlink ", String::new()),
             Notice::SourceRemoved => ("sender removed ", String::new()),
+            Notice::BackedUp => ("backed up ", String::new()),
+            Notice::DeltaTransmission(true) => ("delta-transmission enabled", String::new()),
+            Notice::DeltaTransmission(false) => {
+                ("delta-transmission disabled for local transfer or --whole-file", String::new())
+            }
         };
         [before.as_bytes(), name, after.as_bytes()].concat()
     }
@@ -90,6 +101,9 @@ impl Notice {
             Notice::CreatedDirectory => Some((Info::Name, 1)),
             Notice::UnsafeSymlink => Some((Info::Symsafe, 1)),
             Notice::SourceRemoved => Some((Info::Remove, 1)),
+            Notice::BackedUp => Some((Info::Backup, 1)),
+            // rsync asks a level of --debug that -vv raises together with this one.
+            Notice::DeltaTransmission(_) => Some((Info::Misc, 2)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
             Notice::SkippingDirectory
             | Notice::NotDeleting
@@ -102,5 +116,39 @@ impl Notice {
     /// Tells whether rsync classes it as a warning, which goes to stderr.
     pub fn is_warning(self) -> bool {
         matches!(self, Notice::DeletionsStopped(_) | Notice::VerificationFailed { .. })
+    }
+}
+
+/// A filter rule that decided about a name.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleHit<'a> {
+    /// Which part of the session asked.
+    pub who: Who,
+    /// The rule keeps the name in, or lets it be deleted.
+    pub includes: bool,
+    /// Whether the name is a directory's.
+    pub is_dir: bool,
+    /// Path from the transfer root.
+    pub name: &'a [u8],
+    /// The pattern and where it came from, as rsync shows it: `*.o [per-dir .rules]`.
+    pub rule: &'a [u8],
+}
+
+impl RuleHit<'_> {
+    /// The matter and the level from which it is told. rsync asks a level of `--debug` that `-vv`
+    /// raises together with this one.
+    pub const INFO: (Info, u8) = (Info::Misc, 2);
+
+    /// Returns rsync's line, without the line end.
+    pub fn stock(&self) -> Vec<u8> {
+        let verb = match (self.who, self.includes) {
+            (Who::Sender, true) => "showing",
+            (Who::Sender, false) => "hiding",
+            (Who::Generator | Who::Receiver, true) => "risking",
+            (Who::Generator | Who::Receiver, false) => "protecting",
+        };
+        let kind = if self.is_dir { "directory" } else { "file" };
+        let start = format!("[{}] {verb} {kind} ", self.who.name());
+        [start.as_bytes(), self.name, b" because of pattern ", self.rule].concat()
     }
 }

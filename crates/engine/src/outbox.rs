@@ -12,6 +12,7 @@ use wire::options::InfoLevels;
 
 use crate::error::Result;
 use crate::event::{Event, Gravity};
+use crate::notice::RuleHit;
 
 /// Messages on their way to the client.
 #[derive(Debug)]
@@ -61,6 +62,11 @@ impl Outbox {
                     let warns = notice.is_warning() && self.protocol >= 30;
                     self.put(if warns { tag::WARNING } else { tag::INFO }, line);
                 }
+            }
+            Event::RuleHit(hit) if self.levels.level(RuleHit::INFO.0) >= RuleHit::INFO.1 => {
+                let mut line = hit.stock();
+                line.push(b'\n');
+                self.put(tag::INFO, line);
             }
             Event::Deleted { name, is_dir } => {
                 let mut payload = name.to_vec();

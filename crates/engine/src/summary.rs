@@ -61,8 +61,18 @@ pub struct Summary {
     pub literal_bytes: u64,
     /// Content that the far side already had.
     pub matched_bytes: u64,
+    /// Blocks that the search found.
+    pub matches: u64,
+    /// Places whose weak sum was found in the table, right or not.
+    pub hash_hits: u64,
+    /// Places whose weak sum was right and whose strong sum was not.
+    pub false_alarms: u64,
     /// Bytes of the file lists.
     pub list_bytes: u64,
+    /// How long it took to make the file list; sent by a server that sends.
+    pub list_build: Duration,
+    /// How long it took to send it, likewise.
+    pub list_send: Duration,
     /// All bytes that went out.
     pub sent_bytes: u64,
     /// All bytes that came in.

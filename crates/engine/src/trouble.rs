@@ -155,7 +155,7 @@ impl fmt::Display for Trouble {
 }
 
 /// Returns the system's text and number as rsync prints them: `Permission denied (13)`.
-fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match error.raw_os_error() {
         Some(number) => text.replace(&format!("(os error {number})"), &format!("({number})")),

@@ -1,14 +1,28 @@
 //! How rsync says in eleven characters what differed: `<f.st......`.
 
-use engine::{Item, Kind};
+use engine::{Direction, Item, Kind};
 use wire::item::iflags;
 
+/// What the characters depend on beside the item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Itemizing {
+    /// Both sides are on this machine: what is sent counts as received.
+    pub(crate) local_copy: bool,
+    /// Modification times are kept.
+    pub(crate) times: bool,
+}
+
+/// What the native commands do: one side is elsewhere, and times are kept.
+pub(crate) const NATIVE: Itemizing = Itemizing { local_copy: false, times: true };
+
 /// Returns the eleven characters for an item that was sent or changed.
-pub(crate) fn itemize(item: &Item<'_>) -> String {
+pub(crate) fn itemize(item: &Item<'_>, itemizing: Itemizing) -> String {
     let has = |bit| item.iflags & bit != 0;
+    let sent = item.direction == Direction::Sent && !itemizing.local_copy;
     let mut text = String::with_capacity(11);
     text.push(match () {
-        () if has(iflags::TRANSFER) => '<',
+        () if has(iflags::TRANSFER) && sent => '<',
+        () if has(iflags::TRANSFER) => '>',
         () if item.leader.is_some() => 'h',
         () if has(iflags::LOCAL_CHANGE) => 'c',
         () => '.',
@@ -27,6 +41,7 @@ pub(crate) fn itemize(item: &Item<'_>) -> String {
     let time = match item.kind {
         // The size bit of a symlink says that its time could not be set.
         Kind::Symlink if has(iflags::REPORT_SIZE) => 'T',
+        _ if !itemizing.times => 'T',
         _ => 't',
     };
     let size = if item.kind == Kind::Symlink { '.' } else { 's' };
@@ -50,7 +65,7 @@ pub(crate) fn itemize(item: &Item<'_>) -> String {
         (iflags::REPORT_XATTR, 'x'),
     ];
     text.extend(columns.map(|(bit, letter)| if has(bit) { letter } else { '.' }));
-    if !text.starts_with('<') && text[2..].bytes().all(|byte| byte == b'.') {
+    if !text.starts_with(['<', '>']) && text[2..].bytes().all(|byte| byte == b'.') {
         text.truncate(2);
         text.push_str("         ");
     }
@@ -59,12 +74,10 @@ pub(crate) fn itemize(item: &Item<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use engine::Direction;
-
     use super::*;
 
     fn text(iflags: u16, kind: Kind, leader: Option<&[u8]>) -> String {
-        itemize(&Item { leader, ..Item::new(b"x", iflags, kind, Direction::Sent) })
+        itemize(&Item { leader, ..Item::new(b"x", iflags, kind, Direction::Sent) }, NATIVE)
     }
 
     #[test]
@@ -84,5 +97,12 @@ mod tests {
         }
         assert_eq!(text(0x7000, Kind::Regular, Some(b"leader")), "hf+++++++++");
         assert_eq!(text(0x5000, Kind::Regular, Some(b"")), "hf         ");
+        let local = Itemizing { local_copy: true, times: false };
+        let item = Item::new(b"x", 0x8008, Kind::Regular, Direction::Sent);
+        assert_eq!(itemize(&item, local), ">f..T......");
+        assert_eq!(
+            itemize(&Item { direction: Direction::Received, ..item }, NATIVE),
+            ">f..t......"
+        );
     }
 }
