@@ -77,6 +77,8 @@ struct State {
     phases: u32,
     io_error: i32,
     end: Option<Result<()>>,
+    /// Something else has changed since the generator looked last.
+    nudged: bool,
     /// Whether it is settled where files go.
     site_is_known: bool,
     closed: bool,
@@ -137,14 +139,14 @@ impl Board {
 
     /// Wakes the generator, which may wait for a list to settle.
     pub(crate) fn nudge(&self) {
-        drop(self.lock());
+        self.lock().nudged = true;
         self.for_generator.notify_one();
     }
 
     /// Counts a phase that the sender has ended.
     pub(crate) fn end_phase(&self) {
         self.lock().phases += 1;
-        self.for_generator.notify_one();
+        self.nudge();
     }
 
     pub(crate) fn phases(&self) -> u32 {
@@ -189,6 +191,7 @@ impl Board {
         let passed_over = state.asked.drain(..at).collect();
         let asked = state.asked.pop_front();
         if state.asked.len() == MAX_ASKED / 2 {
+            state.nudged = true;
             self.for_generator.notify_one();
         }
         (passed_over, asked)
@@ -234,6 +237,9 @@ impl Board {
         }
         if !state.news.is_empty() {
             return Ok(Some(Turn::News(std::mem::take(&mut state.news))));
+        }
+        if std::mem::take(&mut state.nudged) {
+            return Ok(Some(Turn::Look));
         }
         if !wants_list {
             return Ok(None);

@@ -29,6 +29,8 @@ pub(crate) struct Site {
     /// `None` where a dry run would have made it.
     pub(crate) root: Option<Root>,
     pub(crate) path: PathBuf,
+    /// Whether the directory was made for this transfer.
+    pub(crate) made: bool,
     /// The name that the only file gets.
     pub(crate) new_name: Option<Vec<u8>>,
     pub(crate) follow: Follow,
@@ -85,6 +87,7 @@ impl Site {
             partial_dir: partial_dir(options),
             root: settled.root,
             path: settled.path,
+            made: settled.made,
             new_name: settled.new_name,
             follow,
             alternatives,

@@ -133,7 +133,7 @@ impl<'a, W: Write> Generator<'a, W> {
             created: Counts::default(),
             errors: 0,
             unfinished: Vec::new(),
-            made_early: HashSet::new(),
+            made_early: if site.made { HashSet::from([Box::from(&b"."[..])]) } else { HashSet::new() },
         }
     }
 
@@ -194,8 +194,10 @@ impl<'a, W: Write> Generator<'a, W> {
 
     /// Deals with what the receiver found out, without waiting.
     fn catch_up(&mut self) -> Result<()> {
-        while let Some(Turn::News(news)) = self.board.ready(false)? {
-            self.hear(news)?;
+        while let Some(turn) = self.board.ready(false)? {
+            if let Turn::News(news) = turn {
+                self.hear(news)?;
+            }
         }
         self.speak()
     }
