@@ -187,7 +187,7 @@ impl LongArgs {
     }
 
     fn receiver(&mut self, o: &Options) {
-        self.flag(o.super_user, "--super");
+        self.flag(o.super_user == Some(true), "--super");
         self.flag(o.size_only, "--size-only");
         self.flag(o.stats, "--stats");
         let (by_letter, window) = match o.modify_window {

@@ -1,0 +1,1 @@
+//! What do `--help` and `--version` print?
