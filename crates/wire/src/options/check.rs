@@ -50,6 +50,9 @@ impl Options {
         if self.secluded_args && self.old_args > 0 {
             return Some("--secluded-args conflicts with --old-args.".to_string());
         }
+        if self.insecure_links && self.confine_root.is_some() {
+            return Some("--insecure-links cannot be combined with --confine-root".to_string());
+        }
         if let Some(Batch::Read(_)) = self.batch
             && let Some(other) = self.no_batch_option()
         {
