@@ -27,8 +27,10 @@ use crate::limits;
 use crate::setup::{CompressWish, Offer};
 
 pub use chmod::{ChmodError, ChmodRules};
+pub(crate) use debug::DEBUG_BY_VERBOSITY;
 pub use debug::{Debug, DebugLevels};
 pub use error::{OptionError, Side};
+pub(crate) use info::INFO_BY_VERBOSITY;
 pub use info::{Info, InfoLevels};
 pub use kinds::{
     AltDest, AltDestKind, Append, Batch, DeleteTiming, Delimiter, FilesFrom, FilterOption,

@@ -21,19 +21,19 @@ struct Case {
 fn cases() -> Vec<Case> {
     let bytes = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect();
     let case = |line: &str| {
-        let words: Vec<&str> = line.split('\t').collect();
-        let half = words.iter().position(|word| *word == "=>").unwrap();
+        let (left, sent) = line.split_once("\t=>\t").unwrap_or((line, ""));
+        let words: Vec<&str> = left.split('\t').collect();
         let pulls = words[0].ends_with("-pull");
         Case {
-            what: words[..half].join(" "),
+            what: words.join(" "),
             channel: if words[0].starts_with("daemon") { Channel::Daemon } else { Channel::Shell },
             direction: if pulls { Direction::FromServer } else { Direction::ToServer },
             paths: match pulls {
                 true => words[1].split('|').map(|path| path.as_bytes().to_vec()).collect(),
                 false => vec![words[1].as_bytes().to_vec()],
             },
-            given: bytes(&words[2..half]),
-            sent: bytes(&words[half + 1..]),
+            given: bytes(&words[2..]),
+            sent: bytes(&sent.split('\t').collect::<Vec<_>>()),
         }
     };
     RECORDED.lines().map(case).collect()

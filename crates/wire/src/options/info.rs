@@ -57,10 +57,27 @@ impl Info {
         "BACKUP", "COPY", "DEL", "FLIST", "MISC", "MOUNT", "NAME", "NONREG", "PROGRESS", "REMOVE",
         "SKIP", "STATS", "SYMSAFE",
     ];
+
+    /// What each of them is about, in the same order.
+    pub(crate) const ABOUT: [&str; 13] = [
+        "Files that were kept as backups",
+        "Files that were copied within the receiving side",
+        "Deletions on the receiving side",
+        "The making and sending of file lists (levels 1-2)",
+        "What has no word of its own (levels 1-2)",
+        "Mount points that were found or left out",
+        "Names of 1) what was updated, 2) what was not as well",
+        "Skipped files that are none (on by default, 0 turns it off)",
+        "How far 1) each file is, 2) the whole transfer is",
+        "Files that the sender removed",
+        "Files that an option leaves out (levels 1-2)",
+        "Numbers at the end (levels 1-3)",
+        "Symlinks that lead out of the tree",
+    ];
 }
 
 /// What each `-v` adds, from none on.
-pub(crate) const BY_VERBOSITY: [&[(Info, u8)]; 3] = [
+pub(crate) const INFO_BY_VERBOSITY: [&[(Info, u8)]; 3] = [
     &[(Info::Nonreg, 1)],
     &[
         (Info::Copy, 1),
@@ -90,7 +107,7 @@ impl InfoLevels {
     /// it stands.
     pub fn of(options: &Options) -> InfoLevels {
         let mut levels = InfoLevels([0; Info::ALL.len()]);
-        for raised in BY_VERBOSITY.iter().take(usize::from(options.verbose) + 1) {
+        for raised in INFO_BY_VERBOSITY.iter().take(usize::from(options.verbose) + 1) {
             for (info, level) in *raised {
                 levels.0[*info as usize] = *level;
             }
