@@ -62,8 +62,8 @@ pub fn version(own: &str) -> String {
     text += &broken(&compressions(), " ");
     text += "Daemon auth list:\n";
     text += &broken(&AuthDigest::OFFERED.map(AuthDigest::name), " ");
-    text + "\nThis is free software under the MIT licence or the Apache licence 2.0, as you like.\n\
-            It comes without any warranty.\n"
+    text + "\nFree software under the MIT licence or the Apache licence 2.0, as you like;\n\
+            it comes without any warranty.\n"
 }
 
 /// Returns what `-VV` prints.
