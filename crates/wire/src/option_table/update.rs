@@ -17,8 +17,11 @@ const ALT_DESTS: usize = 20;
 pub(super) const OPTIONS: &[OptionSpec] = &[
     switch(&["whole-file", "W"], "copy files whole", |o, on| o.whole_file = Some(on)),
     valued(&["block-size", "B"], "SIZE", "the block size of the delta", |o, text| {
-        let bytes = size(text)?;
-        let fits = u32::try_from(bytes).ok().filter(|bytes| *bytes <= limits::BLOCK_LEN);
+        let fits = match size(text) {
+            Err(why) if !why.ends_with("large") => return Err(why.into()),
+            bytes => bytes.ok().and_then(|bytes| u32::try_from(bytes).ok()),
+        };
+        let fits = fits.filter(|bytes| *bytes <= limits::BLOCK_LEN);
         let bytes = fits.ok_or_else(|| "is too large (max: 128.00K)".to_string())?;
         o.block_size = (bytes > 0).then_some(bytes);
         Ok(())

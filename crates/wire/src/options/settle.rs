@@ -72,3 +72,28 @@ fn clean(path: &[u8]) -> Vec<u8> {
         (false, false) => joined,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::options::{Options, parse_line};
+
+    fn parsed(line: &str) -> Options {
+        let words: Vec<Vec<u8>> = line.split(' ').map(|word| word.into()).collect();
+        parse_line(&words, &|_| None).unwrap().options
+    }
+
+    #[test]
+    fn what_brings_other_options_along_does_so_at_the_end() {
+        let listed = parsed("-a --files-from=l");
+        assert!(listed.relative && listed.dirs && !listed.recursive);
+        let listed = parsed("-r --files-from=l -a --no-R");
+        assert!(!listed.relative && !listed.dirs && listed.recursive);
+        assert!(parsed("--write-devices --no-inplace").inplace);
+        assert_eq!(parsed("--partial-dir=x/y/../z/").partial_dir, Some(b"x/z".to_vec()));
+        let beside = parsed("--delay-updates --partial-dir=.");
+        assert!(beside.partial && !beside.delay_updates && beside.partial_dir.is_none());
+        let backup = parsed("--backup-dir=. --suffix=.x --no-backup");
+        assert!(backup.backup && backup.backup_dir.is_none());
+        assert!(parsed("-r --delete-during --delete-delay").deletes());
+    }
+}
