@@ -358,6 +358,12 @@ impl Options {
         self.whole_file == Some(true) || no_transfer_sum
     }
 
+    /// Returns what names of backups end in.
+    pub fn backup_suffix(&self) -> &[u8] {
+        let usual: &[u8] = if self.backup_dir.is_some() { b"" } else { b"~" };
+        self.suffix.as_deref().unwrap_or(usual)
+    }
+
     /// Returns the highest protocol version to speak.
     pub fn own_protocol(&self) -> u32 {
         self.protocol.unwrap_or(limits::PROTOCOL_MAX)

@@ -3,6 +3,7 @@
 //! `recorded/server_args.tsv` holds what rsync 3.5.0 sent; `recorded/record_server_args.sh` says
 //! how it was recorded.
 
+use proptest::prelude::*;
 use wire::options::{FilesFrom, Options, Side, parse, parse_line};
 use wire::server_args::{Channel, Direction, parse_server_args, server_args, split_secluded};
 
@@ -152,4 +153,21 @@ fn secluded_arguments_stay_out_of_the_shells_sight() {
     let (seen, secluded) = split_secluded(&args);
     assert_eq!(shown(seen), ["--server", "-slogDtpre.iLsfxCIvu", "--iconv=latin1"]);
     assert_eq!(shown(secluded), ["--delete", ".", "a b"]);
+}
+
+proptest! {
+    #[test]
+    fn no_words_of_a_client_bring_a_server_down(
+        words in prop::collection::vec(
+            prop_oneof![
+                "-[a-zA-Z0-9@.=]{0,8}",
+                "--(no-)?(chmod|info|stop-at|max-size|usermap|iconv|B|append|files-from)=[ -~]{0,9}",
+                "[^\x00]{0,6}",
+            ],
+            0..6,
+        )
+    ) {
+        let words: Vec<Vec<u8>> = words.into_iter().map(String::into_bytes).collect();
+        let _ = parse_server_args(&words);
+    }
 }

@@ -25,7 +25,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     switch(&["relative", "R"], "use relative path names", |o, on| {
         o.relative = on;
         o.said.relative = Some(on);
-    }),
+    })
+    .not_in_config("a job's sources lie side by side in its directory"),
     switch(&["implied-dirs", "i-d"], "send the parents of --relative names", |o, on| {
         o.implied_dirs = on;
     }),

@@ -218,9 +218,9 @@ fn nonzero(number: i64) -> Option<String> {
 }
 
 /// The suffix, unless it is the one that rsync takes anyway.
-fn unusual_suffix(options: &Options) -> Option<&Vec<u8>> {
+fn unusual_suffix(options: &Options) -> Option<&[u8]> {
     let usual: &[u8] = if options.backup_dir.is_some() { b"" } else { b"~" };
-    options.suffix.as_ref().filter(|suffix| suffix.as_slice() != usual)
+    Some(options.backup_suffix()).filter(|suffix| *suffix != usual)
 }
 
 fn checksum_choice(options: &Options) -> Option<String> {
