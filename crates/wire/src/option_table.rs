@@ -1,17 +1,18 @@
 //! Which options does rsync have, what does each do to [`Options`], and which work here?
 //!
 //! The one table: the parser, the help, and the refusals all read it. An option that rsync has
-//! and this version does not do stands in it as [`Status::NotYet`], so that it is refused by name
-//! and never ignored.
+//! and that cannot work here stands in it as [`Status::Never`], so that it is refused by name and
+//! never ignored.
 
 mod attributes;
 mod connection;
 mod deletion;
+pub mod help;
 mod output;
 mod selection;
 mod update;
 
-use crate::options::{DeleteTiming, Options};
+use crate::options::{Ask, DeleteTiming, OptionError, Options};
 
 /// The whole table, grouped by what the options are about.
 pub const OPTION_GROUPS: [(&str, &[OptionSpec]); 6] = [
@@ -44,9 +45,9 @@ pub struct OptionSpec {
 pub enum Status {
     /// It works.
     Works,
-    /// It is refused by name until a later version does it.
-    NotYet,
-    /// It will not come, for this reason.
+    /// It works on rsync's own command line; `repl push` refuses it, for this reason.
+    RsyncOnly(&'static str),
+    /// It is refused with this sentence.
     Never(&'static str),
 }
 
@@ -72,22 +73,30 @@ pub(crate) enum Effect {
     Delete(DeleteTiming),
     /// Takes a value; `--no-NAME`, where there is one, takes it back.
     Value(fn(&mut Options, &[u8]) -> Result<(), Rejection>, Option<fn(&mut Options)>),
-    /// Is refused whatever follows.
-    Nothing,
+    /// Asks for something else than a transfer.
+    Ask(Ask),
 }
 
 /// Why an effect does not take a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Rejection {
-    /// The value is wrong; the text continues "VALUE ...".
+    /// The value is wrong; the text continues "--OPTION=VALUE ...".
     Value(String),
-    /// The value names no known algorithm; these would do.
-    Algorithm(String),
+    /// The value is no number; the text continues "WORD: ...".
+    Number(&'static str),
+    /// rsync has a sentence of its own for it.
+    Said(OptionError),
 }
 
 impl From<String> for Rejection {
     fn from(why: String) -> Rejection {
         Rejection::Value(why)
+    }
+}
+
+impl From<OptionError> for Rejection {
+    fn from(error: OptionError) -> Rejection {
+        Rejection::Said(error)
     }
 }
 
@@ -105,6 +114,25 @@ impl OptionSpec {
     /// Says that a key of the job does its work in the configuration.
     const fn key(mut self, key: &'static str) -> OptionSpec {
         self.in_config = InConfig::Key(key);
+        self
+    }
+
+    /// Says why `repl push` does not have it, and a job neither.
+    const fn rsync_only(mut self, why: &'static str) -> OptionSpec {
+        self.status = Status::RsyncOnly(why);
+        self.in_config = InConfig::Refused(why);
+        self
+    }
+
+    /// Says that it takes a value, which nothing here reads.
+    const fn takes(mut self, value: &'static str) -> OptionSpec {
+        self.value = Some(value);
+        self
+    }
+
+    /// Refuses it with this sentence; the negative stays.
+    const fn never(mut self, why: &'static str) -> OptionSpec {
+        self.status = Status::Never(why);
         self
     }
 
@@ -134,11 +162,9 @@ pub fn find_short(letter: char) -> Option<&'static OptionSpec> {
 }
 
 /// Finds the option that `--no-NAME` turns off; the name may be a letter.
-///
-/// Of what does not work yet, the whole `--no-NAME` does not work yet either.
 pub fn find_negated(name: &str) -> Option<&'static OptionSpec> {
-    let refused = |spec: &OptionSpec| spec.status == Status::NotYet && spec.value.is_none();
-    all().find(|spec| (spec.negatable() || refused(spec)) && spec.names.contains(&name))
+    let has_no_negative = matches!(name, "b" | "0");
+    all().find(|spec| !has_no_negative && spec.negatable() && spec.names.contains(&name))
 }
 
 /// Iterates over all options of the table.
@@ -200,25 +226,13 @@ const fn valued(
     spec(names, Some(value), help, Status::Works, Effect::Value(set, None))
 }
 
-const fn not_yet(names: &'static [&'static str], help: &'static str) -> OptionSpec {
-    spec(names, None, help, Status::NotYet, Effect::Nothing)
-}
-
-const fn not_yet_valued(
+const fn ask(
     names: &'static [&'static str],
-    value: &'static str,
     help: &'static str,
-) -> OptionSpec {
-    spec(names, Some(value), help, Status::NotYet, Effect::Nothing)
-}
-
-const fn never(
-    names: &'static [&'static str],
-    value: Option<&'static str>,
-    help: &'static str,
+    what: Ask,
     why: &'static str,
 ) -> OptionSpec {
-    spec(names, value, help, Status::Never(why), Effect::Nothing)
+    spec(names, None, help, Status::Works, Effect::Ask(what)).rsync_only(why)
 }
 
 #[cfg(test)]

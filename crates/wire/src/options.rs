@@ -7,12 +7,17 @@
 
 mod check;
 mod chmod;
+mod debug;
 mod default;
 mod error;
 mod info;
 mod kinds;
+mod levels;
+mod line;
 mod nearest;
 mod parse;
+mod settle;
+mod stop;
 mod value;
 
 use std::path::PathBuf;
@@ -22,16 +27,23 @@ use crate::limits;
 use crate::setup::{CompressWish, Offer};
 
 pub use chmod::{ChmodError, ChmodRules};
-pub use error::OptionError;
+pub(crate) use debug::DEBUG_BY_VERBOSITY;
+pub use debug::{Debug, DebugLevels};
+pub use error::{OptionError, Side};
+pub(crate) use info::INFO_BY_VERBOSITY;
 pub use info::{Info, InfoLevels};
 pub use kinds::{
     AltDest, AltDestKind, Append, Batch, DeleteTiming, Delimiter, FilesFrom, FilterOption,
-    IpFamily, OutBuf, StderrMode,
+    IpFamily, OutBuf, Said, StderrMode,
 };
+pub(crate) use levels::{LevelWord, level_words};
+pub use line::{Ask, Line, parse_line};
 pub use nearest::nearest;
+pub(crate) use parse::{Setting, walk};
 pub use parse::{parse, parse_config, refused_in_config};
+pub use stop::{Civil, Stop};
+pub(crate) use value::number;
 pub use value::{bandwidth_kib, size};
-pub(crate) use value::{count, number};
 
 /// Holds everything that a session was asked to do.
 ///
@@ -81,6 +93,10 @@ pub struct Options {
     pub copy_unsafe_links: bool,
     /// `--safe-links`: leaves out symlinks that lead out of the tree.
     pub safe_links: bool,
+    /// `--insecure-links`: follows symlinks of other owners in the paths of options.
+    pub insecure_links: bool,
+    /// `--confine-root`: refuses paths of options that lead out of this directory.
+    pub confine_root: Option<PathBuf>,
     /// `--munge-links`: stores symlinks so that they lead nowhere.
     pub munge_links: bool,
     /// `-p`: keeps permissions.
@@ -103,18 +119,23 @@ pub struct Options {
     pub acls: bool,
     /// `-X`: keeps extended attributes; 2 takes rsync's own along.
     pub xattrs: u8,
-    /// `-U`: keeps access times; 2 opens files without touching theirs.
+    /// `-U`: keeps access times; 2 is what `-UU` tells the far side: `--open-noatime` too.
     pub atimes: u8,
+    /// `--open-noatime`: opens files without touching their access times.
+    pub open_noatime: bool,
     /// `-O`: leaves the times of directories alone.
     pub omit_dir_times: bool,
     /// `-J`: leaves the times of symlinks alone.
     pub omit_link_times: bool,
     /// `-K`: the far side takes a symlink to a directory for a directory.
     pub keep_dirlinks: bool,
-    /// `--super`: the far side tries what only root may do.
-    pub super_user: bool,
+    /// `--super` (`Some(true)`): the receiver tries what only root may do; `--no-super`: it does
+    /// not, even as root.
+    pub super_user: Option<bool>,
     /// `--fake-super`: keeps what only root may set in an extended attribute.
     pub fake_super: bool,
+    /// `--drop-D`: the receiver creates no devices and no special files.
+    pub drop_devices: bool,
     /// `--copy-devices`: sends the content of devices.
     pub copy_devices: bool,
     /// `--write-devices`: writes content into devices.
@@ -229,7 +250,9 @@ pub struct Options {
     pub timeout: u32,
     /// `--contimeout`: seconds to reach a daemon; 0 is none.
     pub contimeout: u32,
-    /// `--stop-after` and `--stop-at`: seconds since 1970 when the transfer stops.
+    /// `--stop-after` and `--stop-at` as given; [`Stop::seconds`] makes `stop_at` of it.
+    pub stop: Option<Stop>,
+    /// When the transfer stops, in seconds since 1970.
     pub stop_at: Option<i64>,
     /// `--sockopts`, in rsync's own syntax.
     pub sockopts: Option<Vec<u8>>,
@@ -237,7 +260,7 @@ pub struct Options {
     pub blocking_io: Option<bool>,
     /// `--early-input`: what a daemon's early exec gets.
     pub early_input: Option<PathBuf>,
-    /// `--old-args`, counted.
+    /// `--old-args`, counted; 2 escapes no option either.
     pub old_args: u8,
     /// `--trust-sender`: takes the far side's list without checking it against what was asked.
     pub trust_sender: bool,
@@ -282,6 +305,8 @@ pub struct Options {
     pub no_motd: bool,
     /// `--log-file` on this side.
     pub log_file: Option<PathBuf>,
+    /// What the words said outright, where silence has a meaning of its own.
+    pub said: Said,
 }
 
 impl Options {
@@ -294,6 +319,7 @@ impl Options {
 
     /// Adds what `-a` stands for.
     pub fn set_archive(&mut self) {
+        self.said.recursive_by_archive |= !self.recursive;
         self.recursive = true;
         self.links = true;
         self.perms = true;
@@ -314,10 +340,28 @@ impl Options {
         self.recursive && self.inc_recursive
     }
 
+    /// Tells the same of a pull, where the receiver may need the whole list first.
+    pub fn may_receive_in_parts(&self) -> bool {
+        let early_or_late = matches!(self.delete, Some(DeleteTiming::Before | DeleteTiming::After));
+        let whole_list = early_or_late || self.delay_updates || self.prune_empty_dirs;
+        self.may_inc_recurse() && !whole_list
+    }
+
+    /// Tells whether directories are listed, be it without descending into them.
+    pub fn lists_dirs(&self) -> bool {
+        self.recursive || self.dirs || (self.list_only && self.said.dirs != Some(false))
+    }
+
     /// Tells whether files go whole whatever the far side has: asked for, or no sum to compare by.
     pub fn sends_whole_files(&self) -> bool {
         let no_transfer_sum = matches!(self.checksum_choice, Some((SumName::None, _)));
         self.whole_file == Some(true) || no_transfer_sum
+    }
+
+    /// Returns what names of backups end in.
+    pub fn backup_suffix(&self) -> &[u8] {
+        let usual: &[u8] = if self.backup_dir.is_some() { b"" } else { b"~" };
+        self.suffix.as_deref().unwrap_or(usual)
     }
 
     /// Returns the highest protocol version to speak.

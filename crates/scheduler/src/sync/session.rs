@@ -10,7 +10,7 @@ use transport::{
     Canceller, Connection, FarArguments, Hooks, Limits, PasswordSources, Reason, Route,
 };
 use wire::options::Options;
-use wire::server_args::{Channel, server_args};
+use wire::server_args::{Channel, Direction, server_args};
 
 use crate::history::RunRecord;
 
@@ -216,7 +216,7 @@ impl Ready<'_> {
             Route::Daemon { .. } | Route::ShellDaemon { .. } => Channel::Daemon,
             Route::Shell { .. } | Route::Pipe { .. } => Channel::Shell,
         };
-        let words = server_args(options, channel, &path);
+        let words = server_args(options, channel, Direction::ToServer, &[&path]);
         let arguments = FarArguments::new(&words, options);
         let seconds = |limit: u32| (limit > 0).then(|| Duration::from_secs(limit.into()));
         let connect = seconds(options.contimeout).unwrap_or(CONNECT_LIMIT);

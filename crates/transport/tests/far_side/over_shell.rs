@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use transport::*;
 use wire::options::Options;
-use wire::server_args::{Channel, server_args};
+use wire::server_args::{Channel, Direction, server_args};
 
 use crate::caller::{
     Caller, LOCAL_SHELL, account, free_port, open_error, push_to, set_up, shell, words,
@@ -34,7 +34,7 @@ fn a_pipe_to_a_program_works_and_secluded_arguments_arrive() {
     let dir = tempfile::tempdir().unwrap();
     let options = Options { recursive: true, secluded_args: true, ..Options::default() };
     let target = format!("{}/", dir.path().display());
-    let list = server_args(&options, Channel::Shell, target.as_bytes());
+    let list = server_args(&options, Channel::Shell, Direction::ToServer, &[target.as_bytes()]);
     let arguments = FarArguments::new(&list, &options);
     assert!(arguments.open.len() == 2 && arguments.secluded.is_some());
     let pipe = Route::Pipe { words: words(&["rsync"]), terminal: Terminal::Absent };

@@ -4,34 +4,67 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::{OptionSpec, Rejection, flag, not_yet, not_yet_valued, switch, valued};
-use crate::options::{Delimiter, FilterOption, Options, number, size};
+use super::{OptionSpec, Rejection, flag, switch, valued};
+use crate::options::{Delimiter, FilesFrom, FilterOption, OptionError, Options, number, size};
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
     flag(&["archive", "a"], "archive mode is -rlptgoD", Options::set_archive),
-    switch(&["recursive", "r"], "recurse into directories", |o, on| o.recursive = on),
+    switch(&["recursive", "r"], "recurse into directories", |o, on| {
+        o.recursive = on;
+        o.said.recursive_by_archive = false;
+    }),
     switch(&["inc-recursive", "i-r"], "send the file list in parts", |o, on| o.inc_recursive = on),
-    not_yet(&["dirs", "d"], "transfer directories without recursing"),
-    not_yet(&["old-dirs", "old-d"], "--dirs for old versions of rsync"),
-    not_yet(&["relative", "R"], "use relative path names"),
-    not_yet(&["implied-dirs", "i-d"], "send the parents of --relative names"),
-    not_yet_valued(&["files-from"], "FILE", "read the list of source names from FILE"),
+    switch(&["dirs", "d"], "transfer directories without recursing", |o, on| {
+        o.dirs = on;
+        o.said.dirs = Some(on);
+    }),
+    flag(&["old-dirs", "old-d"], "--dirs for old versions of rsync", |o| {
+        o.recursive = true;
+        o.filters.push(FilterOption::Exclude(b"/*/*".to_vec()));
+    }),
+    switch(&["relative", "R"], "use relative path names", |o, on| {
+        o.relative = on;
+        o.said.relative = Some(on);
+    })
+    .not_in_config("a job's sources lie side by side in its directory"),
+    switch(&["implied-dirs", "i-d"], "send the parents of --relative names", |o, on| {
+        o.implied_dirs = on;
+    }),
+    valued(&["files-from"], "FILE", "read the list of source names from FILE", files_from)
+        .not_in_config("the job's key `sources` says it"),
     switch(&["one-file-system", "x"], "stay on one file system", |o, on| {
         o.one_file_system = raised(o.one_file_system, on, 2);
     }),
     flag(&["ignore-missing-args"], "a missing source is no error", |o| {
         o.ignore_missing_args = true;
     }),
-    not_yet(&["delete-missing-args"], "delete missing sources from the destination"),
-    not_yet(&["copy-links", "L"], "send what symlinks point to"),
-    not_yet(&["copy-unsafe-links"], "send what symlinks out of the tree point to"),
-    not_yet(&["safe-links"], "leave symlinks out of the tree alone"),
-    not_yet(&["copy-dirlinks", "k"], "send directories that symlinks point to"),
-    not_yet(&["munge-links"], "make symlinks safe and unusable"),
-    not_yet(&["insecure-links"], "follow foreign symlinks in operator paths"),
-    not_yet_valued(&["confine-root"], "DIR", "refuse operator paths outside DIR"),
-    not_yet(&["copy-devices"], "send the content of devices as files"),
-    not_yet(&["prune-empty-dirs", "m"], "leave empty directories out"),
+    flag(&["delete-missing-args"], "delete missing sources from the destination", |o| {
+        o.delete_missing_args = true;
+    }),
+    flag(&["copy-links", "L"], "send what symlinks point to", |o| o.copy_links = true),
+    flag(&["copy-unsafe-links"], "send what symlinks out of the tree point to", |o| {
+        o.copy_unsafe_links = true;
+    }),
+    flag(&["safe-links"], "leave symlinks out of the tree alone", |o| o.safe_links = true),
+    flag(&["copy-dirlinks", "k"], "send directories that symlinks point to", |o| {
+        o.copy_dirlinks = true;
+    }),
+    switch(&["munge-links"], "make symlinks safe and unusable", |o, on| o.munge_links = on),
+    switch(&["insecure-links"], "follow foreign symlinks in operator paths", |o, on| {
+        o.insecure_links = on;
+    }),
+    valued(&["confine-root"], "DIR", "refuse operator paths outside DIR", |o, text| {
+        if !text.starts_with(b"/") {
+            let text = "--confine-root must be an absolute path".to_string();
+            return Err(OptionError::Invalid(text).into());
+        }
+        o.confine_root = Some(local_path(text)?);
+        Ok(())
+    }),
+    flag(&["copy-devices"], "send the content of devices as files", |o| o.copy_devices = true),
+    switch(&["prune-empty-dirs", "m"], "leave empty directories out", |o, on| {
+        o.prune_empty_dirs = on;
+    }),
     switch(&["checksum", "c"], "compare by checksum, not by time and size", |o, on| {
         o.checksum = on;
     }),
@@ -84,8 +117,27 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     switch(&["from0", "0"], "rule files hold records that end in NUL", |o, on| {
         o.from0 = if on { Delimiter::Nul } else { Delimiter::Line };
     }),
-    not_yet(&["qsort"], "sort the file list with qsort"),
+    flag(&["qsort", "use-qsort"], "send the file list as one", |o| o.inc_recursive = false),
 ];
+
+/// Takes a file of this machine, or behind a colon one of the far side; what stands before the
+/// colon has to be the far side's name.
+fn files_from(options: &mut Options, text: &[u8]) -> Result<(), Rejection> {
+    if text.is_empty() {
+        let text = "failed to open files-from file : Invalid argument".to_string();
+        return Err(OptionError::Invalid(text).into());
+    }
+    let colon = text.iter().position(|byte| *byte == b':');
+    let is_host = colon.filter(|at| !text[..*at].contains(&b'/'));
+    options.files_from = Some(match is_host {
+        Some(at) => {
+            options.said.files_from_host = text[..at].to_vec();
+            FilesFrom::Remote(text[at + 1..].to_vec())
+        }
+        None => FilesFrom::Local(local_path(text)?),
+    });
+    Ok(())
+}
 
 /// Counts an option that can be given more than once, up to `most`.
 pub(super) fn raised(count: u8, on: bool, most: u8) -> u8 {

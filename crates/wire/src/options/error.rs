@@ -1,24 +1,41 @@
-//! Why could a word not become an option, and what is to be done?
+//! Why could a word not become an option, and how does rsync say so?
 
 use crate::exit;
 
 /// Is a word of the command line or the configuration that cannot be obeyed.
+///
+/// The text is what rsync prints behind `rsync: `; for the whole line see
+/// [`OptionError::stock_line`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionError {
     /// No rsync has such an option.
-    #[error("unknown option {option}{}", suggestion(.nearest))]
+    #[error("{option}: unknown option{}", suggestion(.nearest))]
     Unknown {
-        /// The option as typed.
+        /// The word as typed.
         option: String,
         /// The option that was probably meant.
         nearest: Option<String>,
     },
-    /// rsync has it, this version does not do it.
-    #[error("{option} is known from rsync but this version does not do it yet; leave it out")]
-    NotYet {
-        /// The option's name.
+    /// The value is missing.
+    #[error("{option}: missing argument")]
+    MissingValue {
+        /// The word as typed.
         option: String,
+    },
+    /// A value is too much.
+    #[error("{option}: option does not take an argument")]
+    UnexpectedValue {
+        /// The word as typed.
+        option: String,
+    },
+    /// The value is no number.
+    #[error("{word}: {why}")]
+    BadNumber {
+        /// The word that holds the number, as typed.
+        word: String,
+        /// What is wrong with it.
+        why: &'static str,
     },
     /// It will not be done here.
     #[error("{option} cannot be used here: {why}")]
@@ -27,20 +44,6 @@ pub enum OptionError {
         option: String,
         /// Why not, and what to do instead.
         why: String,
-    },
-    /// The value is missing.
-    #[error("{option} needs a value ({placeholder})")]
-    MissingValue {
-        /// The option's name.
-        option: String,
-        /// What the value is called in the help.
-        placeholder: &'static str,
-    },
-    /// A value is too much.
-    #[error("{option} does not take a value")]
-    UnexpectedValue {
-        /// The option's name.
-        option: String,
     },
     /// The value makes no sense.
     #[error("{option}={value} {why}")]
@@ -52,27 +55,58 @@ pub enum OptionError {
         /// What is wrong with it.
         why: String,
     },
-    /// The checksum or the compression is one that nobody here knows.
-    #[error("{option}={value} is not known here; known are {known}")]
-    UnknownAlgorithm {
-        /// The option's name.
-        option: String,
-        /// The value, made printable.
-        value: String,
-        /// All names that would do.
-        known: String,
-    },
-    /// Two options exclude each other.
+    /// Options exclude each other, or a value makes no sense, in rsync's own words.
     #[error("{0}")]
-    Conflict(String),
+    Invalid(String),
+    /// The same, where rsync does not begin with its name.
+    #[error("{text}")]
+    Plain {
+        /// What is wrong.
+        text: String,
+        /// rsync's exit code for it.
+        code: i32,
+    },
+}
+
+/// Tells who found the error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The process that the user started.
+    Client,
+    /// The one that runs with `--server`.
+    Server,
 }
 
 impl OptionError {
     /// Returns rsync's exit code for it.
     pub fn exit_code(&self) -> i32 {
         match self {
-            OptionError::UnknownAlgorithm { .. } => exit::UNSUPPORTED,
+            OptionError::Plain { code, .. } => *code,
             _ => exit::SYNTAX,
+        }
+    }
+
+    /// Leaves the guess out: rsync makes none.
+    pub(crate) fn without_guess(self) -> OptionError {
+        match self {
+            OptionError::Unknown { option, .. } => OptionError::Unknown { option, nearest: None },
+            other => other,
+        }
+    }
+
+    /// Returns the line that rsync prints for it, without its LF.
+    pub fn stock_line(&self, side: Side) -> String {
+        let by_its_syntax = matches!(
+            self,
+            OptionError::Unknown { .. }
+                | OptionError::MissingValue { .. }
+                | OptionError::UnexpectedValue { .. }
+                | OptionError::BadNumber { .. }
+        );
+        match (self, side) {
+            (OptionError::Plain { text, .. }, _) => text.clone(),
+            (_, Side::Server) if by_its_syntax => format!("rsync: on remote machine: {self}"),
+            _ => format!("rsync: {self}"),
         }
     }
 }

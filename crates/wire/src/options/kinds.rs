@@ -140,3 +140,20 @@ pub enum Batch {
     /// `--read-batch`: a recording is played.
     Read(PathBuf),
 }
+
+/// Holds what was said of options whose default depends on others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Recursion comes from `-a` alone, which `--files-from` takes back.
+    pub recursive_by_archive: bool,
+    /// `-R` or `--no-R`.
+    pub relative: Option<bool>,
+    /// `-d` or `--no-d`.
+    pub dirs: Option<bool>,
+    /// `--list-only`, which only then is told to the far side.
+    pub list_only: bool,
+    /// What stood before the colon of `--files-from`: it has to be the far side's name.
+    pub files_from_host: Vec<u8>,
+    /// `-s`, `--old-args` or the opposite of one: the environment has no say then.
+    pub args: bool,
+}

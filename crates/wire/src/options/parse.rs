@@ -6,17 +6,40 @@ use crate::option_table::{
     spelled,
 };
 
-use super::{OptionError, Options, nearest};
+use super::{Ask, Debug, Info, LevelWord, OptionError, Options, level_words, nearest};
 
 /// Obeys the words in order and returns those that are no options.
 ///
 /// Takes `--opt=value`, `--opt value`, clusters like `-aHz` and `-B4096`, `--no-OPT`; `--` ends
-/// the options. On an error the options are left half changed.
+/// the options. On an error the options are left half changed. What only rsync's own command
+/// line has is refused: that is [`super::parse_line`].
 ///
 /// # Errors
 ///
 /// Names the word that cannot be obeyed, or the two options that exclude each other.
 pub fn parse(words: &[Vec<u8>], options: &mut Options) -> Result<Vec<Vec<u8>>, OptionError> {
+    let operands = obey(words, options)?;
+    options.settle()?;
+    Ok(operands)
+}
+
+/// Obeys the words without a look at what they mean for each other.
+pub(super) fn obey(words: &[Vec<u8>], options: &mut Options) -> Result<Vec<Vec<u8>>, OptionError> {
+    walk(words, &mut |setting| {
+        if let Status::RsyncOnly(why) = setting.spec.status {
+            return Err(setting.refused(why));
+        }
+        setting.apply(options)?;
+        Ok(false)
+    })
+}
+
+/// Takes the words apart, shows each option to `each` until it says true, and returns the words
+/// that are no options.
+pub(crate) fn walk(
+    words: &[Vec<u8>],
+    each: &mut dyn FnMut(&Setting) -> Result<bool, OptionError>,
+) -> Result<Vec<Vec<u8>>, OptionError> {
     let mut operands = Vec::new();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -24,13 +47,14 @@ pub fn parse(words: &[Vec<u8>], options: &mut Options) -> Result<Vec<Vec<u8>>, O
             operands.extend(rest.by_ref().cloned());
         } else if word.len() > 1 && word.starts_with(b"-") {
             for setting in settings(word, &mut rest)? {
-                setting.apply(options)?;
+                if each(&setting)? {
+                    return Ok(operands);
+                }
             }
         } else {
             operands.push(word.clone());
         }
     }
-    options.check()?;
     Ok(operands)
 }
 
@@ -51,7 +75,7 @@ pub fn parse_config(words: &[Vec<u8>], options: &mut Options) -> Result<(), Opti
             setting.apply(options)?;
         }
     }
-    options.check()
+    options.settle()
 }
 
 /// Returns why a word must not stand in a job's `options` key, if so.
@@ -69,9 +93,12 @@ fn check_config(word: &[u8]) -> Result<(), OptionError> {
 }
 
 /// Is one option with its value, as typed.
-struct Setting {
-    spec: &'static OptionSpec,
+pub(crate) struct Setting {
+    /// What the table says of it.
+    pub(crate) spec: &'static OptionSpec,
     spelled: String,
+    /// The word that holds the value, for what is wrong with a number.
+    word: String,
     value: Value,
 }
 
@@ -82,25 +109,10 @@ enum Value {
 }
 
 impl Setting {
-    fn check_config(&self) -> Result<(), OptionError> {
-        let why = match self.spec.in_config {
-            InConfig::Allowed => return Ok(()),
-            InConfig::Key(key) => format!("the job's key `{key}` says it"),
-            InConfig::Refused(why) => why.to_string(),
-        };
-        Err(OptionError::Refused { option: self.spelled.clone(), why })
-    }
-
-    fn apply(&self, options: &mut Options) -> Result<(), OptionError> {
-        match self.spec.status {
-            Status::Works => {}
-            Status::NotYet => {
-                return Err(OptionError::NotYet { option: self.spelled.clone() });
-            }
-            Status::Never(why) => {
-                let option = self.spelled.clone();
-                return Err(OptionError::Refused { option, why: why.to_string() });
-            }
+    /// Does to the options what the table says.
+    pub(crate) fn apply(&self, options: &mut Options) -> Result<(), OptionError> {
+        if let (Status::Never(why), Value::On) = (self.spec.status, &self.value) {
+            return Err(OptionError::Invalid(why.to_string()));
         }
         match (&self.spec.effect, &self.value) {
             (Effect::Switch(set), Value::Off) => set(options, false),
@@ -111,16 +123,49 @@ impl Setting {
             (Effect::Value(set, _), Value::Text(text)) => {
                 return set(options, text).map_err(|rejection| self.rejected(text, rejection));
             }
-            (Effect::Value(..) | Effect::Nothing, _) => {}
+            (Effect::Value(..) | Effect::Ask(_), _) => {}
         }
         Ok(())
     }
 
+    /// Returns the value, if there is one.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            Value::On | Value::Off => None,
+        }
+    }
+
+    /// Tells whether this asks for the words of `--info` or `--debug`.
+    pub(super) fn level_help(&self) -> Option<Ask> {
+        let (option, names, ask): (_, &[&str], _) = match self.spec.names[0] {
+            "info" => ("--info", &Info::WORDS, Ask::InfoHelp),
+            "debug" => ("--debug", &Debug::WORDS, Ask::DebugHelp),
+            _ => return None,
+        };
+        let words = level_words(option, names, self.text()?).ok()?;
+        words.contains(&LevelWord::Help).then_some(ask)
+    }
+
+    fn refused(&self, why: &str) -> OptionError {
+        OptionError::Refused { option: self.spelled.clone(), why: why.to_string() }
+    }
+
+    fn check_config(&self) -> Result<(), OptionError> {
+        match self.spec.in_config {
+            InConfig::Allowed => Ok(()),
+            InConfig::Key(key) => Err(self.refused(&format!("the job's key `{key}` says it"))),
+            InConfig::Refused(why) => Err(self.refused(why)),
+        }
+    }
+
     fn rejected(&self, text: &[u8], rejection: Rejection) -> OptionError {
-        let (option, value) = (self.spelled.clone(), printable(text));
         match rejection {
-            Rejection::Value(why) => OptionError::BadValue { option, value, why },
-            Rejection::Algorithm(known) => OptionError::UnknownAlgorithm { option, value, known },
+            Rejection::Number(why) => OptionError::BadNumber { word: self.word.clone(), why },
+            Rejection::Said(error) => error,
+            Rejection::Value(why) => {
+                OptionError::BadValue { option: self.spec.spelled(), value: printable(text), why }
+            }
         }
     }
 }
@@ -131,50 +176,53 @@ fn settings<'a>(
     rest: &mut impl Iterator<Item = &'a Vec<u8>>,
 ) -> Result<Vec<Setting>, OptionError> {
     match word.strip_prefix(b"--") {
-        Some(long) => Ok(vec![long_setting(long, rest)?]),
-        None => cluster(&word[1..], rest),
+        Some(long) => Ok(vec![long_setting(word, long, rest)?]),
+        None => cluster(word, rest),
     }
 }
 
 fn long_setting<'a>(
+    word: &[u8],
     long: &[u8],
     rest: &mut impl Iterator<Item = &'a Vec<u8>>,
 ) -> Result<Setting, OptionError> {
     let mut parts = long.splitn(2, |byte| *byte == b'=');
     let name = printable(parts.next().unwrap_or_default());
     let attached = parts.next().map(<[u8]>::to_vec);
+    let spelled = format!("--{name}");
     if let Some(spec) = find_long(&name) {
-        return with_value(spec, format!("--{name}"), attached, rest);
+        return with_value(spec, spelled, word, attached, rest);
     }
     let Some(spec) = name.strip_prefix("no-").and_then(find_negated) else {
-        return Err(unknown(&name));
+        return Err(unknown(word, &name));
     };
-    let spelled = format!("--{name}");
     match attached {
-        Some(_) => Err(OptionError::UnexpectedValue { option: spelled }),
-        None => Ok(Setting { spec, spelled, value: Value::Off }),
+        Some(_) => Err(OptionError::UnexpectedValue { option: printable(word) }),
+        None => Ok(Setting { spec, spelled, word: printable(word), value: Value::Off }),
     }
 }
 
 /// Takes a cluster of letters; the first that has a value takes what is left of the word.
 fn cluster<'a>(
-    letters: &[u8],
+    word: &[u8],
     rest: &mut impl Iterator<Item = &'a Vec<u8>>,
 ) -> Result<Vec<Setting>, OptionError> {
     let mut settings = Vec::new();
-    for (at, letter) in letters.iter().enumerate() {
-        let option = format!("-{}", printable(&[*letter]));
+    for (at, letter) in word.iter().enumerate().skip(1) {
+        let spelled = format!("-{}", printable(&[*letter]));
         let Some(spec) = find_short(char::from(*letter)) else {
-            return Err(OptionError::Unknown { option, nearest: None });
+            return Err(OptionError::Unknown { option: printable(word), nearest: None });
         };
+        let tail = &word[at + 1..];
         if spec.value.is_none() {
-            settings.push(Setting { spec, spelled: option, value: Value::On });
+            // Nothing but a value can follow the sign.
+            let attached = tail.strip_prefix(b"=").map(<[u8]>::to_vec);
+            settings.push(with_value(spec, spelled, word, attached, rest)?);
             continue;
         }
-        let tail = &letters[at + 1..];
         let attached = tail.strip_prefix(b"=").unwrap_or(tail);
         let attached = (!tail.is_empty()).then(|| attached.to_vec());
-        settings.push(with_value(spec, option, attached, rest)?);
+        settings.push(with_value(spec, spelled, word, attached, rest)?);
         break;
     }
     Ok(settings)
@@ -183,32 +231,32 @@ fn cluster<'a>(
 fn with_value<'a>(
     spec: &'static OptionSpec,
     spelled: String,
+    word: &[u8],
     attached: Option<Vec<u8>>,
     rest: &mut impl Iterator<Item = &'a Vec<u8>>,
 ) -> Result<Setting, OptionError> {
-    let value = match (spec.value, attached) {
-        (None, None) => Value::On,
-        (None, Some(_)) => return Err(OptionError::UnexpectedValue { option: spelled }),
-        (Some(_), Some(text)) => Value::Text(text),
-        (Some(placeholder), None) => match rest.next() {
-            Some(text) => Value::Text(text.clone()),
-            None => {
-                return Err(OptionError::MissingValue { option: spelled, placeholder });
-            }
+    let typed = printable(word);
+    let (word, value) = match (spec.value, attached) {
+        (None, None) => (typed, Value::On),
+        (None, Some(_)) => return Err(OptionError::UnexpectedValue { option: typed }),
+        (Some(_), Some(text)) => (typed, Value::Text(text)),
+        (Some(_), None) => match rest.next() {
+            Some(text) => (printable(text), Value::Text(text.clone())),
+            None => return Err(OptionError::MissingValue { option: typed }),
         },
     };
-    Ok(Setting { spec, spelled, value })
+    Ok(Setting { spec, spelled, word, value })
 }
 
-fn unknown(name: &str) -> OptionError {
+fn unknown(word: &[u8], name: &str) -> OptionError {
     let on = option_table::all().flat_map(|spec| spec.names).map(|name| (*name).to_string());
     let off = option_table::all()
         .filter(|spec| spec.negatable())
         .flat_map(|spec| spec.names)
         .map(|name| format!("no-{name}"));
     let names: Vec<String> = on.chain(off).filter(|name| name.len() > 1).collect();
-    let nearest = nearest(name, names.iter().map(String::as_str));
-    OptionError::Unknown { option: format!("--{name}"), nearest: nearest.map(spelled) }
+    let nearest = nearest(name, names.iter().map(String::as_str)).map(spelled);
+    OptionError::Unknown { option: printable(word), nearest }
 }
 
 #[cfg(test)]
@@ -225,10 +273,6 @@ mod tests {
         let mut options = Options::default();
         parse(&words(line), &mut options).unwrap();
         options
-    }
-
-    fn refusal(line: &[&str]) -> OptionError {
-        parse(&words(line), &mut Options::default()).unwrap_err()
     }
 
     #[test]
@@ -277,69 +321,24 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_obeyed_is_named_in_one_line() {
-        let cases: [(&[&str], &str, i32); 22] = [
-            (&["--exlude=x"], "unknown option --exlude, did you mean --exclude?", 1),
-            (&["--no-owne"], "unknown option --no-owne, did you mean --no-owner?", 1),
-            (&["--frobnicate"], "unknown option --frobnicate", 1),
-            (&["-aZ"], "unknown option -Z", 1),
-            (&["-a\u{7}"], "unknown option -\\x07", 1),
-            (
-                &["-aR"],
-                "-R is known from rsync but this version does not do it yet; leave it out",
-                1,
-            ),
-            (
-                &["--iconv", "utf8"],
-                "--iconv is known from rsync but this version does not do it yet; leave it out",
-                1,
-            ),
-            (
-                &["--no-motd"],
-                "--no-motd is known from rsync but this version does not do it yet; leave it out",
-                1,
-            ),
+    fn what_cannot_be_obeyed_is_named_with_what_was_probably_meant() {
+        let cases: [(&[&str], &str); 5] = [
+            (&["--exlude=x"], "--exlude=x: unknown option, did you mean --exclude?"),
+            (&["--no-owne"], "--no-owne: unknown option, did you mean --no-owner?"),
+            (&["--frobnicate"], "--frobnicate: unknown option"),
+            (&["-a\u{7}"], "-a\\x07: unknown option"),
             (
                 &["--server"],
                 "--server cannot be used here: this command is the client; \
                  `repl rsync` takes rsync's whole line",
-                1,
-            ),
-            (&["--timeout"], "--timeout needs a value (SECONDS)", 1),
-            (&["--delete=x"], "--delete does not take a value", 1),
-            (&["--no-times=x"], "--no-times does not take a value", 1),
-            (&["--timeout=5x"], "--timeout=5x is not a number", 1),
-            (&["--timeout=-1"], "--timeout=-1 must not be negative", 1),
-            (&["-B1M"], "-B=1M is too large (at most 128K)", 1),
-            (&["--protocol=28"], "--protocol=28 is not spoken here (29 to 32 are)", 1),
-            (&["-M", "foo"], "-M=foo has to start with a dash", 1),
-            (&["--suffix=a/b"], "--suffix=a/b cannot contain slashes", 1),
-            (
-                &["--chown=a", "--usermap=b:c"],
-                "--usermap=b:c conflicts with the earlier --usermap",
-                1,
-            ),
-            (&["--copy-dest=a", "--link-dest=b"], "--link-dest=b conflicts with --copy-dest", 1),
-            (
-                &["--zc=lzo"],
-                "--zc=lzo is not known here; known are auto, zstd, lz4, zlibx, zlib, none",
-                4,
-            ),
-            (
-                &["--cc=crc"],
-                "--cc=crc is not known here; known are \
-                 auto, xxh128, xxh3, xxh64, md5, md4, sha1, none",
-                4,
             ),
         ];
-        for (line, message, code) in cases {
-            let error = refusal(line);
-            assert_eq!(
-                (error.to_string().as_str(), error.exit_code()),
-                (message, code),
-                "{line:?}"
-            );
+        for (line, message) in cases {
+            let error = parse(&words(line), &mut Options::default()).unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.exit_code()), (message, 1), "{line:?}");
         }
+        let missing = parse(&words(&["-aB"]), &mut Options::default()).unwrap_err();
+        assert_eq!(missing.to_string(), "-aB: missing argument");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What number does the text behind an option stand for?
 
+use crate::option_table::Rejection;
+
 /// The smallest limit of bandwidth, in bytes a second.
 const LEAST_BANDWIDTH: u64 = 512;
 
@@ -9,7 +11,7 @@ const LEAST_BANDWIDTH: u64 = 512;
 ///
 /// # Errors
 ///
-/// Says why the text is no size.
+/// Says why the text is no size, to be read behind it.
 pub fn size(text: &[u8]) -> Result<u64, String> {
     size_in(text, 1)
 }
@@ -20,20 +22,22 @@ pub fn size(text: &[u8]) -> Result<u64, String> {
 ///
 /// # Errors
 ///
-/// Says why the text is no bandwidth.
+/// Says why the text is no bandwidth, to be read behind it.
 pub fn bandwidth_kib(text: &[u8]) -> Result<u32, String> {
     let bytes = size_in(text, 1024)?;
     if bytes > 0 && bytes < LEAST_BANDWIDTH {
-        return Err("is too small (at least 512 bytes a second, or 0 for no limit)".to_string());
+        return Err(format!("is too small (min: {LEAST_BANDWIDTH} or 0 for unlimited)"));
     }
     let kib = bytes.checked_add(512).ok_or_else(too_large)? / 1024;
     u32::try_from(kib).ok().filter(|kib| i32::try_from(*kib).is_ok()).ok_or_else(too_large)
 }
 
-/// Reads a whole number as rsync does: decimal, `0x` hexadecimal, leading 0 octal.
-pub(crate) fn number(text: &[u8]) -> Result<i32, String> {
-    let invalid = || "is not a number".to_string();
-    let text = std::str::from_utf8(text).map_err(|_| invalid())?.trim_start();
+/// Reads a whole number as rsync does: decimal, `0x` hexadecimal, leading 0 octal; nothing is 0.
+pub(crate) fn number(text: &[u8]) -> Result<i32, Rejection> {
+    let invalid = Rejection::Number("invalid numeric value");
+    let Ok(text) = std::str::from_utf8(text).map(str::trim_start) else {
+        return Err(invalid);
+    };
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -41,20 +45,17 @@ pub(crate) fn number(text: &[u8]) -> Result<i32, String> {
     let (radix, digits) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(rest) => (16, rest),
         None if digits.len() > 1 && digits.starts_with('0') => (8, &digits[1..]),
+        None if text.is_empty() => (10, "0"),
         None => (10, digits),
     };
     if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
-        return Err(invalid());
+        return Err(invalid);
     }
-    let out_of_range = |_| "is too large or too small".to_string();
-    let magnitude = i64::from_str_radix(digits, radix).map_err(out_of_range)?;
-    let signed = if negative { -magnitude } else { magnitude };
-    i32::try_from(signed).map_err(|_| "is too large or too small".to_string())
-}
-
-/// Reads a number that must not be negative.
-pub(crate) fn count(text: &[u8]) -> Result<u32, String> {
-    u32::try_from(number(text)?).map_err(|_| "must not be negative".to_string())
+    let out_of_range = Rejection::Number("number too large or too small");
+    let Ok(magnitude) = i64::from_str_radix(digits, radix) else {
+        return Err(out_of_range);
+    };
+    i32::try_from(if negative { -magnitude } else { magnitude }).map_err(|_| out_of_range)
 }
 
 fn too_large() -> String {
@@ -63,8 +64,12 @@ fn too_large() -> String {
 
 /// Reads a size whose bare numbers count in `default_unit`.
 fn size_in(text: &[u8], default_unit: u64) -> Result<u64, String> {
-    let invalid = || "is not a size (like 500K, 1.5G or 10MB)".to_string();
+    let invalid = || "is invalid".to_string();
     let text = std::str::from_utf8(text).map_err(|_| invalid())?;
+    // rsync reads such a number as a huge one.
+    if text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        return Err(too_large());
+    }
     let whole_len = text.bytes().take_while(u8::is_ascii_digit).count();
     let (whole, rest) = text.split_at(whole_len);
     let (fraction, rest) = match rest.strip_prefix('.') {
@@ -174,7 +179,7 @@ mod tests {
             ("5x", None),
             ("08", None),
             ("--5", None),
-            ("", None),
+            ("", Some(0)),
             ("99999999999", None),
             ("99999999999999999999", None),
         ];
