@@ -1,6 +1,6 @@
 //! The work of a transfer: what is sent, in which order, and how requests are answered.
 //!
-//! Purpose: [`Push`] runs the client's sending side of one session over the two halves of any
+//! Purpose: [`Send`] runs the sending side of one session over the two halves of any
 //! connection. It joins the four crates below it: `tree` reads the disk, `filter` says what is
 //! kept, `delta` finds what the far side lacks, `wire` speaks.
 //!
@@ -26,10 +26,11 @@ mod notice;
 mod outbox;
 mod pack;
 mod progress;
-mod push;
 mod quick_look;
 mod read_ahead;
+mod role;
 mod scan;
+mod send;
 mod sender;
 mod small_file;
 mod sources;
@@ -44,9 +45,10 @@ pub use error::{Error, Result};
 pub use event::{Direction, Event, Gravity, Item, Monitor, Moved, Problem, Telling};
 pub use notice::Notice;
 pub use progress::Progress;
-pub use push::Push;
 pub use quick_look::QuickLook;
-pub use sources::{Missing, Sources};
+pub use role::Role;
+pub use send::Send;
+pub use sources::Sources;
 pub use summary::{Counts, LARGE_FILE, Summary};
 pub use tree::Kind;
 pub use trouble::{Doing, Trouble, Who};
