@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 
+use crate::newborn::Newborns;
 use crate::{Error, Kind, Listing, Result, Stat};
 
 /// Room for the answer of one `getdents` call.
@@ -20,11 +21,12 @@ const ENTRIES_BYTES: usize = 32 * 1024;
 pub struct Dir {
     fd: OwnedFd,
     path: PathBuf,
+    pub(crate) newborns: Newborns,
 }
 
 impl Dir {
     pub(crate) fn new(fd: OwnedFd, path: PathBuf) -> Self {
-        Self { fd, path }
+        Self { fd, path, newborns: Newborns::default() }
     }
 
     /// Returns the directory's path, for messages.
@@ -61,6 +63,13 @@ impl Dir {
     /// Reads the attributes of `name` itself, never of what a symlink points to.
     pub fn stat(&self, name: &[u8]) -> Result<Stat> {
         rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map(Stat::from)
+            .map_err(|errno| self.failed("stat", name, errno))
+    }
+
+    /// Reads the attributes of what the symlink `name` points to, wherever that is.
+    pub fn stat_follow(&self, name: &[u8]) -> Result<Stat> {
+        rustix::fs::statat(&self.fd, name, AtFlags::empty())
             .map(Stat::from)
             .map_err(|errno| self.failed("stat", name, errno))
     }

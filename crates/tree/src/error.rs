@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// A failed operation on the source tree.
+/// A failed operation on the tree.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

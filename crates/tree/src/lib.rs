@@ -1,11 +1,12 @@
-//! The disk, seen through directory handles: walk, stat, read, attributes.
+//! The disk, seen through directory handles: walk, stat, read, stage, commit, attributes.
 //!
-//! Purpose: everything that a transfer reads from a file system. A [`Root`] confines names to one
+//! Purpose: everything that a transfer reads from a file system and writes to it. A [`Root`] confines names to one
 //! directory; a [`Dir`] works with single names, so a symlink that somebody swaps in while we
 //! run leads nowhere.
 //!
 //! Invariants: no name with a `/` reaches a system call except through [`Root::open_dir`], which
-//! resolves beneath its root and follows no symlink.
+//! resolves beneath its root and follows no symlink unless asked. A file becomes visible under its
+//! name when it is complete: it is [staged](Dir::stage), gets its attributes, and is renamed.
 //!
 //! What it does not do: it knows nothing of the rsync protocol, of filters, or of what a listing
 //! is used for. It never prints.
@@ -21,17 +22,30 @@
 //! # }
 //! ```
 
+mod attributes;
+mod changes;
+pub mod copy;
 mod dir;
 mod error;
+mod fake_super;
+mod handle;
 mod id_names;
+mod journal;
 mod listing;
+mod newborn;
 mod root;
+mod sparse;
+mod staged;
 mod stat;
 mod xattr;
 
+pub use attributes::{Attributes, MayRemove};
 pub use dir::{Dir, advise_sequential};
 pub use error::{Error, Result};
 pub use id_names::IdNames;
+pub use journal::{Journal, Leftover};
 pub use listing::{Kind, Listed, Listing};
-pub use root::{Resolver, Root};
+pub use root::{Follow, Resolver, Root};
+pub use sparse::{Ground, Reserve, SparseWriter, preallocate, punch_hole};
+pub use staged::{Staged, temp_name};
 pub use stat::Stat;

@@ -1,0 +1,49 @@
+//! What a file has that was just made in a directory.
+//!
+//! Owner, group and mode of a new file follow from the process, its umask, the directory's
+//! set-group-id bit and default ACL, and the file system's options. Rather than work that out, the
+//! first file of a directory is asked, and its answer holds for the next ones: one call for a
+//! directory in place of one for a file. So a directory gets its own attributes before it is opened to
+//! put files into it.
+
+use std::fs::File;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::{Dir, Result, Stat};
+
+/// What is known of the new files of one directory.
+#[derive(Debug, Default)]
+pub(crate) struct Newborns {
+    latest: Mutex<Option<Latest>>,
+    inherits_acl: OnceLock<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    asked_mode: u32,
+    stat: Stat,
+}
+
+impl Dir {
+    /// Tells owner, group and mode of `file`, just created with `mode`; the rest belongs to a
+    /// brother of it.
+    pub(crate) fn newborn(&self, file: &File, mode: u32) -> Result<Stat> {
+        let mut latest = self.newborns.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = *latest
+            && known.asked_mode == mode
+        {
+            return Ok(known.stat);
+        }
+        let stat = rustix::fs::fstat(file).map_err(|errno| self.failed("stat", b"", errno))?.into();
+        *latest = Some(Latest { asked_mode: mode, stat });
+        Ok(stat)
+    }
+
+    /// Tells whether new files get an ACL from the directory.
+    pub(crate) fn gives_acl(&self) -> bool {
+        *self.newborns.inherits_acl.get_or_init(|| {
+            // Who cannot ask removes an ACL that may not be there, which does no harm.
+            self.xattr(b".", crate::attributes::DEFAULT_ACL).map_or(true, |acl| acl.is_some())
+        })
+    }
+}
