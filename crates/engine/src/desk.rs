@@ -376,7 +376,7 @@ impl Desk {
 
     /// Tells whether the far side has said the last of what it has to say.
     pub(crate) fn is_last_done(&self, count: u32) -> bool {
-        self.expected_dones.load(Relaxed) == count
+        count > 0 && self.expected_dones.load(Relaxed) == count
     }
 
     /// Tells the scan and the inbox to stop; the inbox may go on for the sake of messages.

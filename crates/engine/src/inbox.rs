@@ -49,6 +49,14 @@ pub(crate) struct Basis {
     pub(crate) is_prefix: bool,
 }
 
+impl Basis {
+    /// Returns how much was sent to describe it.
+    pub(crate) fn sum_bytes(&self) -> u64 {
+        let sums = if self.is_prefix { 0 } else { u64::from(self.head.count) };
+        16 + sums * (4 + u64::from(self.head.strong_len))
+    }
+}
+
 impl Incoming {
     /// Returns how much memory its block sums take.
     pub(crate) fn sum_bytes(&self) -> usize {

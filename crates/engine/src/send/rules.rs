@@ -52,6 +52,9 @@ impl Send<'_> {
             chmod: options.chmod.clone(),
             umask: self.umask,
             ignore_errors: options.ignore_errors,
+            keeps_details: self.telling.link_targets
+                || self.telling.attributes
+                || options.remove_source_files,
         };
         let fields = FlistFields {
             links: options.links,

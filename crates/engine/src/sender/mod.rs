@@ -19,7 +19,7 @@ use wire::ndx::{NDX_DEL_STATS, NDX_DONE, NdxEncoder};
 use wire::stats::{SessionStats, put_deletion_stats};
 
 use crate::content::Content;
-use crate::desk::{Desk, Step};
+use crate::desk::{Desk, ListWish, Step};
 use crate::dirs::OpenDirs;
 use crate::error::{Error, Result};
 use crate::event::{Monitor, Telling};
@@ -161,6 +161,12 @@ impl<'a, W: Write> Sender<'a, W> {
                 Step::InboxEnded(end) => return Err(end.err().unwrap_or_else(closed)),
             }
         }
+        while !self.rules.incremental && !self.state.lists_done {
+            match self.desk.next(ListWish::Only, None) {
+                Step::Scanned(scanned) => self.scanned(scanned)?,
+                _ => return Err(closed()),
+            }
+        }
         self.leave(waiting)?;
         outbox.empty_into(&mut self.out)?;
         Ok(self.out.flush()?)
@@ -246,7 +252,7 @@ impl<'a, W: Write> Sender<'a, W> {
             Incoming::Item(request) => self.item(request)?,
             Incoming::KeepAlive => self.keep_alive()?,
             Incoming::DeletionStats(stats) => self.deletion_stats(stats),
-            Incoming::Message(message) => self.hear(message),
+            Incoming::Message(message) => self.hear(message)?,
         }
         Ok(true)
     }
@@ -269,8 +275,12 @@ impl<'a, W: Write> Sender<'a, W> {
         Ok(true)
     }
 
-    fn hear(&mut self, message: Message) {
+    fn hear(&mut self, message: Message) -> Result<()> {
+        if let Message::Success(ndx) = message {
+            return self.remove_source(ndx);
+        }
         self.state.summary.hear(message, self.monitor);
+        Ok(())
     }
 
     fn deletion_stats(&mut self, stats: [u32; 5]) {
@@ -333,7 +343,7 @@ impl<'a, W: Write> Sender<'a, W> {
                 Some(Incoming::Done) => return Ok(()),
                 Some(Incoming::DeletionStats(stats)) => self.deletion_stats(stats),
                 Some(Incoming::KeepAlive) => {}
-                Some(Incoming::Message(message)) => self.hear(message),
+                Some(Incoming::Message(message)) => self.hear(message)?,
                 Some(Incoming::Item(asked)) => return Err(unknown(asked.request.ndx)),
                 None => match self.wait()? {
                     Step::Requests(requests) => *waiting = requests,
