@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use delta::codec::{CompressKind, Compressor, Treatment};
 use delta::{
-    Damage, Event as Found, FileSum, Index, Placement, Plan, Searcher, SeedOrder, SkipList,
+    Damage, Digest, Event as Found, FileSum, Index, Placement, Plan, Searcher, SeedOrder, SkipList,
     StrongSum, SumKind,
 };
 use wire::item::basis;
@@ -52,6 +52,8 @@ pub(crate) struct ContentRules {
 #[derive(Debug)]
 pub(crate) struct Sent {
     pub(crate) size: u64,
+    /// The sum of the content as it was sent.
+    pub(crate) sum: Digest,
     pub(crate) literal_bytes: u64,
     pub(crate) matched_bytes: u64,
     /// Why the far side will not keep it.
@@ -163,8 +165,8 @@ impl<'a> Content<'a> {
         let alone = basis.sums.is_empty();
         match opened {
             Opened::Whole(content) if plain && alone => {
-                WholeFile::send_bytes(out, &content, sum)?;
-                Ok(Sent::literally(content.len() as u64, None))
+                let sum = WholeFile::send_bytes(out, &content, sum)?;
+                Ok(Sent::literally(content.len() as u64, sum, None))
             }
             Opened::Long(mut file, size) if plain && alone => {
                 advise(&file, size);
@@ -172,8 +174,8 @@ impl<'a> Content<'a> {
                     progress.current_bytes.fetch_add(count, Relaxed);
                     self.desk.still_wanted()
                 };
-                let damaged = self.whole.send_file(out, &mut file, size, sum, between)?;
-                Ok(Sent::literally(size, damaged.map(|damaged| damaged.text())))
+                let (sum, damaged) = self.whole.send_file(out, &mut file, size, sum, between)?;
+                Ok(Sent::literally(size, sum, damaged.map(|damaged| damaged.text())))
             }
             Opened::Whole(content) => {
                 let size = content.len() as u64;
@@ -203,7 +205,7 @@ impl<'a> Content<'a> {
         out.data(&packed.tokens)?;
         out.data(packed.sum.as_bytes())?;
         self.tell_treatment(path, packed.treatment);
-        Ok(Sent::literally(packed.size, None))
+        Ok(Sent::literally(packed.size, packed.sum, None))
     }
 
     /// Sends what the far side lacks; everything, where it has nothing.
@@ -251,6 +253,7 @@ impl<'a> Content<'a> {
             self.tell_treatment(path, compressor.treatment());
         }
         Ok(Sent {
+            sum: outcome.file_sum,
             size,
             literal_bytes: outcome.stats.literal_bytes,
             matched_bytes: outcome.stats.matched_bytes,
@@ -292,8 +295,8 @@ impl<'a> Content<'a> {
 }
 
 impl Sent {
-    fn literally(size: u64, damage: Option<String>) -> Self {
-        Self { size, literal_bytes: size, matched_bytes: 0, damage }
+    fn literally(size: u64, sum: Digest, damage: Option<String>) -> Self {
+        Self { sum, size, literal_bytes: size, matched_bytes: 0, damage }
     }
 }
 

@@ -5,7 +5,7 @@
 //! stays bounded whatever the other end does.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::inbox::Incoming;
 use crate::list::SentList;
 use crate::scan::ScanTotals;
+use wire::mux::Message;
 
 /// Entries of lists that may wait to be sent; one list may go beyond.
 const MAX_WAITING_ENTRIES: usize = 2_000;
@@ -81,12 +82,26 @@ struct State {
     /// Whether the sender was told of the end.
     inbox_told: bool,
     closed: bool,
+    /// Whether the far side has got an entry that it can ask for.
+    has_entries: bool,
+    /// Whether messages still count although nobody answers requests any more.
+    hears_last_words: bool,
+    /// The code that the far side gave up with.
+    far_exit: Option<i32>,
 }
 
 /// The meeting point.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     state: Mutex<State>,
+    /// What the inbox has read and not handed over yet.
+    batch: Mutex<VecDeque<Incoming>>,
+    /// Whether the far side may say that a file has arrived.
+    takes_success: bool,
+    /// How much the inbox has read.
+    read_bytes: AtomicU64,
+    /// How often the far side says "done" in all; 0 while that is not known.
+    expected_dones: AtomicU32,
     for_sender: Condvar,
     for_scan: Condvar,
     for_inbox: Condvar,
@@ -98,6 +113,11 @@ pub(crate) struct Desk {
 pub(crate) struct SenderGone;
 
 impl Desk {
+    /// Creates a desk on which nothing lies.
+    pub(crate) fn new(takes_success: bool) -> Self {
+        Self { takes_success, ..Self::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -122,11 +142,88 @@ impl Desk {
         Ok(())
     }
 
-    /// Hands over requests, waiting while too many lie there.
-    pub(crate) fn submit(
-        &self,
-        requests: &mut VecDeque<Incoming>,
-    ) -> std::result::Result<(), SenderGone> {
+    fn batch(&self) -> MutexGuard<'_, VecDeque<Incoming>> {
+        self.batch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a request to those that are handed over next, and counts them.
+    pub(crate) fn gather(&self, request: Incoming) -> usize {
+        let mut batch = self.batch();
+        batch.push_back(request);
+        batch.len()
+    }
+
+    /// Takes a message at its place among the requests; the far side's giving up ends the reading.
+    pub(crate) fn hear(&self, message: Message) -> wire::Result<()> {
+        let is_out_of_place = match message {
+            Message::ErrorExit(code) => {
+                let mut state = self.lock();
+                state.far_exit = code.or(state.far_exit);
+                return Err(wire::Error::Closed);
+            }
+            Message::Success(_) => !self.takes_success,
+            Message::NoSend(_) => true,
+            _ => false,
+        };
+        if is_out_of_place {
+            let text = "a message that only a sender or a removing receiver may send";
+            return Err(wire::Error::Protocol(text.to_owned()));
+        }
+        self.gather(Incoming::Message(message));
+        // Once the sender has gone, messages stay here for the end of the session.
+        let _ = self.submit();
+        Ok(())
+    }
+
+    /// Once the sender has gone: tells whether messages are still to be read, and keeps but those.
+    pub(crate) fn hears_last_words(&self) -> bool {
+        self.batch().retain(|incoming| matches!(incoming, Incoming::Message(_)));
+        self.lock().hears_last_words
+    }
+
+    /// Gives out all messages that the sender has not heard.
+    pub(crate) fn take_messages(&self, mut hear: impl FnMut(Message)) {
+        let waiting = std::mem::take(&mut self.lock().requests);
+        let unread = std::mem::take(&mut *self.batch());
+        for incoming in waiting.into_iter().chain(unread) {
+            if let Incoming::Message(message) = incoming {
+                hear(message);
+            }
+        }
+    }
+
+    /// Puts requests back that were taken and not answered.
+    pub(crate) fn put_back(&self, mut waiting: VecDeque<Incoming>) {
+        let mut state = self.lock();
+        waiting.append(&mut state.requests);
+        state.requests = waiting;
+    }
+
+    /// Prefers the reason that the far side gave over the broken stream that it left.
+    ///
+    /// Where we gave up ourselves, its giving up is but the echo of that.
+    pub(crate) fn explain(&self, error: Error) -> Error {
+        let is_break =
+            matches!(error, Error::Send(_) | Error::Wire(wire::Error::Closed | wire::Error::Io(_)));
+        match self.lock().far_exit {
+            Some(code) if is_break => Error::FarExit(code),
+            _ => error,
+        }
+    }
+
+    /// Notes how much was read from the connection.
+    pub(crate) fn note_read(&self, bytes: u64) {
+        self.read_bytes.store(bytes, Relaxed);
+    }
+
+    /// Returns how much was read from the connection.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.read_bytes.load(Relaxed)
+    }
+
+    /// Hands over what was gathered, waiting while too much lies there.
+    pub(crate) fn submit(&self) -> std::result::Result<(), SenderGone> {
+        let mut requests = self.batch();
         let mut state = self.lock();
         while !state.closed
             && (state.requests.len() >= MAX_WAITING_REQUESTS
@@ -143,7 +240,7 @@ impl Desk {
             return Err(SenderGone);
         }
         state.waiting_sum_bytes += requests.iter().map(Incoming::sum_bytes).sum::<usize>();
-        state.requests.append(requests);
+        state.requests.append(&mut requests);
         self.for_sender.notify_one();
         Ok(())
     }
@@ -256,10 +353,37 @@ impl Desk {
         state.inbox_end.take().map(Step::InboxEnded)
     }
 
-    /// Tells the scan and the inbox to stop.
-    pub(crate) fn close(&self) {
+    /// Notes that the far side has an entry to ask for.
+    pub(crate) fn note_entry(&self) {
+        let mut state = self.lock();
+        if !state.has_entries {
+            state.has_entries = true;
+            self.for_inbox.notify_all();
+        }
+    }
+
+    /// Waits until the far side has something to ask for; false when the sender goes before.
+    pub(crate) fn await_entry(&self) -> bool {
+        let waits = |state: &mut State| !state.has_entries && !state.closed;
+        let state = self.for_inbox.wait_while(self.lock(), waits);
+        state.unwrap_or_else(PoisonError::into_inner).has_entries
+    }
+
+    /// Notes how often the far side will say that something is done.
+    pub(crate) fn expect_dones(&self, count: u32) {
+        self.expected_dones.store(count, Relaxed);
+    }
+
+    /// Tells whether the far side has said the last of what it has to say.
+    pub(crate) fn is_last_done(&self, count: u32) -> bool {
+        count > 0 && self.expected_dones.load(Relaxed) == count
+    }
+
+    /// Tells the scan and the inbox to stop; the inbox may go on for the sake of messages.
+    pub(crate) fn close(&self, hears_last_words: bool) {
         let mut state = self.lock();
         state.closed = true;
+        state.hears_last_words = hears_last_words;
         state.scanned.clear();
         self.for_scan.notify_all();
         self.for_inbox.notify_all();

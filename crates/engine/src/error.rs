@@ -75,6 +75,16 @@ impl Error {
         }
     }
 
+    /// Prefers the reason that the far side gave over the broken stream that it left.
+    ///
+    /// Where we gave up ourselves, its giving up is but the echo of that.
+    pub(crate) fn or_far_exit(self, exit: Option<i32>) -> Self {
+        match exit {
+            Some(code) if self.is_broken_connection() => Self::FarExit(code),
+            _ => self,
+        }
+    }
+
     /// Returns rsync's line for it, without the line end.
     pub fn stock(&self) -> Vec<u8> {
         match self {

@@ -3,20 +3,19 @@
 //! It does nothing but decode, so that the far side never waits for us to read while we wait for
 //! it to read.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::io::{BufRead, Read};
 
 use delta::{BlockSums, Head};
 use wire::dialect::Dialect;
 use wire::item::{self, Request, RequestDecoder, iflags};
 use wire::limits;
-use wire::mux::{Message, MuxReader, TextKind};
+use wire::mux::{Message, MuxReader};
 use wire::sums::{self, SumHead};
 use wire::xattr::{lists_follow, read_wanted};
 
-use crate::desk::{Desk, SenderGone};
-use crate::error::{Error, Result};
-use crate::event::{Event, Monitor};
+use crate::desk::Desk;
+use crate::error::Result;
 
 /// Requests that are handed over together at most.
 const BATCH: usize = 64;
@@ -28,6 +27,7 @@ pub(crate) enum Incoming {
     DeletionStats([u32; 5]),
     KeepAlive,
     Item(ItemRequest),
+    Message(Message),
 }
 
 /// A request with what follows it.
@@ -49,6 +49,14 @@ pub(crate) struct Basis {
     pub(crate) is_prefix: bool,
 }
 
+impl Basis {
+    /// Returns how much was sent to describe it.
+    pub(crate) fn sum_bytes(&self) -> u64 {
+        let sums = if self.is_prefix { 0 } else { u64::from(self.head.count) };
+        16 + sums * (4 + u64::from(self.head.strong_len))
+    }
+}
+
 impl Incoming {
     /// Returns how much memory its block sums take.
     pub(crate) fn sum_bytes(&self) -> usize {
@@ -68,11 +76,16 @@ pub(crate) struct RequestShape {
     /// is asked for again.
     pub(crate) append: bool,
     pub(crate) xattrs: bool,
+    /// Whether the far side is our client, which waits at the end for us to close the connection.
+    pub(crate) is_server: bool,
 }
 
 /// Reads until the far side closes the connection or something fails.
 pub(crate) fn run<R: Read>(reader: &mut MuxReader<'_, R>, shape: &RequestShape, desk: &Desk) {
-    let end = read_all(reader, shape, desk);
+    let end = match shape.is_server && !desk.await_entry() {
+        true => Ok(()),
+        false => read_all(reader, shape, desk),
+    };
     desk.end_inbox(end);
 }
 
@@ -83,26 +96,34 @@ fn read_all<R: Read>(
 ) -> Result<()> {
     let mut decoder = RequestDecoder::new(shape.dialect.protocol);
     let mut asked = HashSet::new();
-    let mut batch = VecDeque::new();
+    let (mut gathered, mut dones) = (0, 0);
     loop {
-        if !batch.is_empty()
-            && (batch.len() >= BATCH || reader.buffered()? == 0)
-            && let Err(SenderGone) = desk.submit(&mut batch)
-        {
-            return Ok(());
+        if gathered > 0 && (gathered >= BATCH || reader.buffered()? == 0) {
+            desk.note_read(reader.bytes_read());
+            if desk.submit().is_err() && !desk.hears_last_words() {
+                return Ok(());
+            }
         }
         if reader.fill_buf().map_err(wire::Error::from)?.is_empty() {
             return Ok(());
         }
         let incoming = match decoder.read(reader)? {
-            item::Incoming::Done => Incoming::Done,
+            item::Incoming::Done => {
+                dones += 1;
+                Incoming::Done
+            }
             item::Incoming::DeletionStats(stats) => Incoming::DeletionStats(stats),
             item::Incoming::KeepAlive => Incoming::KeepAlive,
             item::Incoming::Item(request) => {
                 Incoming::Item(read_rest(reader, shape, &mut asked, request)?)
             }
         };
-        batch.push_back(incoming);
+        gathered = desk.gather(incoming);
+        if shape.is_server && desk.is_last_done(dones) {
+            // Nobody waits for it any more if the sender has failed.
+            let _ = desk.submit();
+            return Ok(());
+        }
     }
 }
 
@@ -148,54 +169,4 @@ fn read_basis<R: Read>(
         }
     }
     Ok(Basis { head, sums, is_prefix })
-}
-
-/// What messages leave behind for the end of the run.
-#[derive(Debug, Default)]
-pub(crate) struct FarErrors {
-    /// Texts that make the run a partial one.
-    pub(crate) errors: u64,
-    /// Whether the far side stopped deleting at its limit.
-    pub(crate) delete_limit: bool,
-    /// The code that the far side gave up with.
-    pub(crate) exit: Option<i32>,
-}
-
-impl FarErrors {
-    /// Deals with a message; the far side's giving up ends the reading.
-    pub(crate) fn message(&mut self, message: Message, monitor: Monitor<'_>) -> wire::Result<()> {
-        match message {
-            Message::Text { kind, text } => {
-                self.errors += u64::from(kind == TextKind::ErrorXfer);
-                monitor(Event::FarText { kind, text: &text });
-            }
-            Message::IoError(bits) => self.delete_limit |= bits & 4 != 0,
-            Message::IoTimeout(seconds) => monitor(Event::TimeLimit(seconds)),
-            Message::Deleted { name, is_dir } => {
-                monitor(Event::Deleted { name: &name, is_dir });
-            }
-            Message::ErrorExit(code) => {
-                self.exit = code.or(self.exit);
-                return Err(wire::Error::Closed);
-            }
-            Message::Noop => {}
-            Message::Success(_) | Message::NoSend(_) => {
-                let text = "a message that only a sender or a removing receiver may send";
-                return Err(wire::Error::Protocol(text.to_owned()));
-            }
-        }
-        Ok(())
-    }
-
-    /// Prefers the reason that the far side gave over the broken stream that it left.
-    ///
-    /// Where we gave up ourselves, its giving up is but the echo of that.
-    pub(crate) fn explain(&self, error: Error) -> Error {
-        let is_break =
-            matches!(error, Error::Send(_) | Error::Wire(wire::Error::Closed | wire::Error::Io(_)));
-        match self.exit {
-            Some(code) if is_break => Error::FarExit(code),
-            _ => error,
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The work of a transfer: what is sent, in which order, and how requests are answered.
 //!
-//! Purpose: [`Push`] runs the client's sending side of one session over the two halves of any
+//! Purpose: [`Send`] runs the sending side of one session over the two halves of any
 //! connection. It joins the four crates below it: `tree` reads the disk, `filter` says what is
 //! kept, `delta` finds what the far side lacks, `wire` speaks.
 //!
@@ -33,7 +33,6 @@ mod notice;
 mod outbox;
 mod pack;
 mod progress;
-mod push;
 mod quick_look;
 mod read_ahead;
 mod receive;
@@ -41,6 +40,7 @@ mod received;
 mod receiver;
 mod role;
 mod scan;
+mod send;
 mod sender;
 mod session;
 mod site;
@@ -63,11 +63,11 @@ pub use event::{
 };
 pub use notice::{Notice, RuleHit};
 pub use progress::Progress;
-pub use push::Push;
 pub use quick_look::QuickLook;
 pub use receive::Receive;
 pub use role::Role;
-pub use sources::{Missing, Sources};
+pub use send::Send;
+pub use sources::Sources;
 pub use summary::{Counts, LARGE_FILE, Summary};
 pub use tree::Kind;
 pub use trouble::{Doing, Trouble, Who, reason};

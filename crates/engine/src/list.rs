@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tree::Kind;
+use tree::{Kind, Stat};
 use wire::xattr::ItemNames;
 
 /// One directory whose entries stand in a list.
@@ -24,6 +24,17 @@ struct Entry {
     dir: u32,
 }
 
+/// What an event or a removal needs to know of an entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Detail {
+    pub(crate) mode: u32,
+    pub(crate) mtime: i64,
+    pub(crate) mtime_nsec: u32,
+    pub(crate) owner: (u32, u32),
+    target_start: u32,
+    target_len: u16,
+}
+
 /// One file list in index order; small, because a million of its entries may be alive.
 #[derive(Debug, Default)]
 pub(crate) struct SentList {
@@ -31,6 +42,8 @@ pub(crate) struct SentList {
     names: Vec<u8>,
     dirs: Vec<ListDir>,
     entries: Vec<Entry>,
+    /// What else is told of each entry, where somebody wants to know.
+    details: Vec<Detail>,
     /// For the few entries with long attribute values, by index: what may be asked for.
     long_values: Vec<(i32, Arc<ItemNames>)>,
 }
@@ -85,6 +98,26 @@ impl SentList {
         let (name_start, name_len) = self.keep(name);
         let dir = u32::try_from(self.dirs.len().saturating_sub(1)).unwrap_or(u32::MAX);
         self.entries.push(Entry { size, name_start, name_len, kind, dir });
+    }
+
+    /// Remembers more of the entry pushed last; either of all entries or of none.
+    pub(crate) fn keep_detail(&mut self, stat: &Stat, mode: u32, target: Option<&[u8]>) {
+        let (target_start, target_len) = self.keep(target.unwrap_or_default());
+        self.details.push(Detail {
+            mode,
+            mtime: stat.mtime,
+            mtime_nsec: stat.mtime_nsec,
+            owner: (stat.uid, stat.gid),
+            target_start,
+            target_len,
+        });
+    }
+
+    /// Returns what else is known of an entry, and the target of a symlink.
+    pub(crate) fn detail(&self, ndx: i32) -> Option<(&Detail, &[u8])> {
+        let index = usize::try_from(ndx.checked_sub(self.ndx_start)?).ok()?;
+        let detail = self.details.get(index)?;
+        Some((detail, self.name(detail.target_start, detail.target_len)))
     }
 
     /// Remembers which long attribute values of the entry pushed last may be asked for.

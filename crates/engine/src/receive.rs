@@ -25,7 +25,6 @@ use crate::finish::{DelayedUpdates, Tally};
 use crate::generator::{Generator, GeneratorRules};
 use crate::handover::Handover;
 use crate::ids::IdMap;
-use crate::inbox::FarErrors;
 use crate::notice::Notice;
 use crate::outbox::Outbox;
 use crate::progress::Progress;
@@ -62,6 +61,14 @@ pub struct Receive<'a> {
     /// Where it is noted which temporary files there are, so that the next run removes what a
     /// killed one left.
     pub state_dir: Option<&'a Path>,
+}
+
+/// What the sender said beside the stream.
+#[derive(Debug, Default)]
+struct Heard {
+    summary: Summary,
+    /// The code that it gave up with.
+    exit: Option<i32>,
 }
 
 /// What all threads of a session share.
@@ -112,7 +119,7 @@ impl Receive<'_> {
     {
         let begin = Instant::now();
         let board = Board::default();
-        let far = Mutex::new(FarErrors::default());
+        let far = Mutex::new(Heard::default());
         let outbox = match self.role {
             Role::Client => None,
             Role::Server(_) => Some(Outbox::new(InfoLevels::of(self.options), protocol)),
@@ -160,12 +167,12 @@ impl Receive<'_> {
         let received_bytes = reader.bytes_read();
         drop(reader);
         let far = far.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut summary = done.map_err(|error| far.explain(error))?;
+        let mut summary = done.map_err(|error| error.or_far_exit(far.exit))?;
         let io_error = board.io_error();
         summary.received_bytes = received_bytes;
-        summary.errors += far.errors + u64::from(io_error & 1 != 0);
+        summary.errors += far.summary.errors + u64::from(io_error & 1 != 0);
         summary.vanished += u64::from(io_error & 2 != 0);
-        summary.delete_limit |= far.delete_limit || io_error & 4 != 0;
+        summary.delete_limit |= far.summary.delete_limit || io_error & 4 != 0;
         summary.elapsed = begin.elapsed();
         Ok(summary)
     }
@@ -360,7 +367,7 @@ fn give_up<W: Write>(out: &mut MuxWriter<W>, shared: &Shared<'_>, error: &crate:
 fn hear(
     message: Message,
     board: &Board,
-    far: &Mutex<FarErrors>,
+    far: &Mutex<Heard>,
     monitor: Monitor<'_>,
 ) -> wire::Result<()> {
     match message {
@@ -371,9 +378,14 @@ fn hear(
                 board.not_sent(asked);
             }
         }
+        Message::ErrorExit(code) => {
+            let mut far = far.lock().unwrap_or_else(PoisonError::into_inner);
+            far.exit = code.or(far.exit);
+            return Err(wire::Error::Closed);
+        }
         message => {
             let mut far = far.lock().unwrap_or_else(PoisonError::into_inner);
-            far.message(message, monitor)?;
+            far.summary.hear(message, monitor);
         }
     }
     Ok(())

@@ -3,10 +3,11 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tree::{Root, Stat};
+use wire::options::Options;
 
-use crate::error::{Error, Result};
 use crate::event::{Event, Gravity, Monitor, Problem};
 use crate::trouble::{Doing, Who};
 
@@ -23,42 +24,51 @@ pub(crate) struct Source {
     pub(crate) stat: Stat,
 }
 
-/// What a source that is not there means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// The copy is incomplete.
-    AnError,
-    /// Nothing (`--ignore-missing-args`).
-    PassedOver,
-}
-
-/// All sources of a push, opened.
+/// All sources of a sending side, opened.
 #[derive(Debug, Default)]
 pub struct Sources {
     roots: Vec<Root>,
     given: Vec<Source>,
     missing: u64,
+    /// What went wrong and was not told yet.
+    problems: Mutex<Vec<Problem>>,
 }
 
 impl Sources {
-    /// Opens every source. One that cannot be opened is reported and counted, unless it is only
-    /// not there and `missing` says to pass it over.
-    pub fn open(paths: &[PathBuf], missing: Missing, monitor: Monitor<'_>) -> Result<Self> {
+    /// Opens every source. One that cannot be opened counts as missing, unless it is only not
+    /// there and may be (`--ignore-missing-args`).
+    pub fn open(paths: &[PathBuf], options: &Options) -> Self {
         let mut sources = Self::default();
+        let mut problems = Vec::new();
         for path in paths {
             let Err(error) = sources.add(path) else { continue };
             let content_wanted = split(path.as_os_str().as_bytes()).1 == b".";
-            if missing == Missing::PassedOver && error.is_not_found() && !content_wanted {
+            if options.ignore_missing_args && error.is_not_found() && !content_wanted {
                 continue;
             }
             sources.missing += 1;
-            let problem = Problem::system(Who::Sender, Doing::LINK_STAT, error, Gravity::Error);
+            problems.push(Problem::system(Who::Sender, Doing::LINK_STAT, error, Gravity::Error));
+        }
+        sources.problems = Mutex::new(problems);
+        sources
+    }
+
+    /// Opens what a list of names says, each looked for in `dir` (`--files-from`).
+    pub fn open_listed(_dir: &Path, _names: &[Vec<u8>], _options: &Options) -> Self {
+        Self::default()
+    }
+
+    /// Opens what a list of names says, each looked for in the directory of the one source.
+    pub(crate) fn listed(&self, _names: &[Vec<u8>], _options: &Options) -> Self {
+        Self::default()
+    }
+
+    /// Tells what went wrong, once.
+    pub fn tell(&self, monitor: Monitor<'_>) {
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        for problem in problems.drain(..) {
             monitor(Event::Problem(problem));
         }
-        if sources.given.is_empty() && sources.missing > 0 {
-            return Err(Error::NothingToSend);
-        }
-        Ok(sources)
     }
 
     /// Tells whether there is nothing to send, and nothing wrong with that.

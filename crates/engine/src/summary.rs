@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use tree::Kind;
+use wire::mux::{Message, TextKind};
 use wire::stats::SessionStats;
 
-use crate::event::Gravity;
+use crate::event::{Event, Gravity, Monitor};
 use crate::receiver::Totals;
 
 /// Entries by kind, in the order in which rsync prints them.
@@ -126,6 +127,20 @@ impl Summary {
             Gravity::Warning => {}
             Gravity::Vanished => self.vanished += 1,
             Gravity::Error => self.errors += 1,
+        }
+    }
+
+    /// Tells what the far side says by message, and notes what it means for the exit code.
+    pub(crate) fn hear(&mut self, message: Message, monitor: Monitor<'_>) {
+        match message {
+            Message::Text { kind, text } => {
+                self.errors += u64::from(kind == TextKind::ErrorXfer);
+                monitor(Event::FarText { kind, text: &text });
+            }
+            Message::IoError(bits) => self.delete_limit |= bits & 4 != 0,
+            Message::IoTimeout(seconds) => monitor(Event::TimeLimit(seconds)),
+            Message::Deleted { name, is_dir } => monitor(Event::Deleted { name: &name, is_dir }),
+            Message::ErrorExit(_) | Message::Noop | Message::Success(_) | Message::NoSend(_) => {}
         }
     }
 

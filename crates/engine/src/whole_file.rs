@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{IoSliceMut, Read, Write};
 
-use delta::FileSum;
+use delta::{Digest, FileSum};
 use wire::mux::MuxWriter;
 
 use crate::content::Damaged;
@@ -33,14 +33,16 @@ impl WholeFile {
         out: &mut MuxWriter<W>,
         content: &[u8],
         mut sum: FileSum,
-    ) -> Result<()> {
+    ) -> Result<Digest> {
         sum.update(content);
         for piece in content.chunks(PIECE) {
             out.data(&head(piece.len()))?;
             out.data(piece)?;
         }
         out.data(&head(0))?;
-        Ok(out.data(sum.finish().as_bytes())?)
+        let sum = sum.finish();
+        out.data(sum.as_bytes())?;
+        Ok(sum)
     }
 
     /// Sends `size` bytes of `file`. What is missing at its end is filled with zeros, and the
@@ -52,7 +54,7 @@ impl WholeFile {
         size: u64,
         mut sum: FileSum,
         mut between: impl FnMut(u64) -> Result<()>,
-    ) -> Result<Option<Damaged>> {
+    ) -> Result<(Digest, Option<Damaged>)> {
         self.buffer.resize(PIECES * SLOT, 0);
         let mut left = size;
         let mut damaged = None;
@@ -76,12 +78,12 @@ impl WholeFile {
             between(wanted as u64)?;
         }
         out.data(&head(0))?;
-        let sum = sum.finish();
-        match damaged {
-            None => out.data(sum.as_bytes())?,
-            Some(_) => out.data(sum.spoiled().as_bytes())?,
-        }
-        Ok(damaged)
+        let sum = match damaged {
+            None => sum.finish(),
+            Some(_) => sum.finish().spoiled(),
+        };
+        out.data(sum.as_bytes())?;
+        Ok((sum, damaged))
     }
 
     /// Reads `wanted` bytes into the pieces; on trouble tells how many there were.
@@ -148,7 +150,7 @@ mod tests {
         let mut out = MuxWriter::new(Vec::new(), Framing::Raw);
         let sum = FileSum::new(SumKind::Md5, 0);
         let mut whole = WholeFile::default();
-        let damaged = whole.send_file(&mut out, &mut file, size, sum, |_| Ok(())).unwrap();
+        let (_, damaged) = whole.send_file(&mut out, &mut file, size, sum, |_| Ok(())).unwrap();
         out.flush().unwrap();
         (out.into_inner(), damaged.is_some())
     }

@@ -48,6 +48,11 @@ impl RuleList {
         Self { settings, ..Self::default() }
     }
 
+    /// Returns what was known before the first rule.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Says how lines end in the files of rules that are read from now on (`--from0`).
     pub fn set_line_ends(&mut self, line_ends: LineEnds) {
         self.settings.line_ends = line_ends;

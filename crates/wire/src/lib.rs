@@ -42,6 +42,7 @@ pub mod dialect;
 pub mod error;
 pub mod escape;
 pub mod exit;
+pub mod files_from;
 pub mod filter_list;
 pub mod flist;
 pub mod greeting;

@@ -133,7 +133,11 @@ impl<'a, W: Write> Generator<'a, W> {
             created: Counts::default(),
             errors: 0,
             unfinished: Vec::new(),
-            made_early: if site.made { HashSet::from([Box::from(&b"."[..])]) } else { HashSet::new() },
+            made_early: if site.made {
+                HashSet::from([Box::from(&b"."[..])])
+            } else {
+                HashSet::new()
+            },
         }
     }
 

@@ -93,6 +93,9 @@ impl Scan<'_> {
         };
         self.encoder.entry(&mut walk.bytes, &entry);
         walk.list.push(name, kind, size);
+        if self.rules.keeps_details {
+            walk.list.keep_detail(stat, entry.mode, entry.link_target);
+        }
         if let Some(names) = attributes.xattrs.as_ref().and_then(XattrSet::requestable) {
             walk.list.keep_long_values(Arc::clone(names));
         }

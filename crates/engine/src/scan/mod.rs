@@ -45,6 +45,8 @@ pub(crate) struct ScanRules {
     pub(crate) chmod: ChmodRules,
     pub(crate) umask: u32,
     pub(crate) ignore_errors: bool,
+    /// Whether more is remembered of entries than a request needs.
+    pub(crate) keeps_details: bool,
 }
 
 impl ScanRules {

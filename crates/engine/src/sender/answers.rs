@@ -15,13 +15,17 @@ use super::{Sender, unknown};
 use crate::attributes::put_values;
 use crate::content::Sent;
 use crate::error::{Error, Result};
-use crate::event::{Direction, Event, Gravity, Item, Problem};
+use crate::event::{Direction, Event, Gravity, Item, Moved, Problem};
 use crate::inbox::{Basis, Incoming, ItemRequest};
 use crate::list::{Place, SentList};
+use crate::notice::Notice;
 use crate::read_ahead::{Ready, Recipe};
 use crate::small_file::{self, SMALL_FILE};
-use crate::trouble::{Doing, Who};
+use crate::trouble::{Doing, Trouble, Who};
 
+/// The bits that say that an item is not as it should be.
+const SIGNIFICANT: u16 =
+    !(iflags::BASIS_TYPE_FOLLOWS | iflags::XNAME_FOLLOWS | iflags::LOCAL_CHANGE);
 /// Requests that must wait before reading ahead is thought of.
 const MIN_WAITING: usize = 4;
 /// Files that take longer than this to read, on average, come from a disk and not from memory.
@@ -76,7 +80,7 @@ impl<W: Write> Sender<'_, W> {
             self.state.summary.transferred += 1;
             self.state.summary.transferred_size += place.size;
         }
-        self.tell(&asked.request, place, path);
+        self.tell(&asked.request, list, place, path, Moved::default());
         Ok(())
     }
 
@@ -97,17 +101,30 @@ impl<W: Write> Sender<'_, W> {
         Ok(self.out.data(&self.state.record)?)
     }
 
-    fn tell(&mut self, request: &Request, place: &Place<'_>, path: &[u8]) {
+    fn tell(
+        &mut self,
+        request: &Request,
+        list: &SentList,
+        place: &Place<'_>,
+        path: &[u8],
+        moved: Moved<'_>,
+    ) {
         let flags = request.iflags;
         if flags & iflags::IS_NEW != 0 {
             self.state.summary.created.add(place.kind);
         }
-        let leader =
-            request.xname.as_deref().filter(|_| request.iflags & iflags::LOCAL_CHANGE != 0);
-        let (kind, size) = (place.kind, place.size);
+        let leader = request.xname.as_deref().filter(|_| flags & iflags::LOCAL_CHANGE != 0);
+        if flags & SIGNIFICANT == 0 && leader.is_none() && !self.rules.telling.unchanged {
+            return;
+        }
         let name = if path.is_empty() { b"." } else { path };
-        let item = Item::new(name, flags, kind, Direction::Sent);
-        (self.monitor)(Event::Item(Item { leader, size, ..item }));
+        let item = Item::new(name, flags, place.kind, Direction::Sent);
+        let mut item = Item { leader, size: place.size, moved, ..item };
+        if let Some((detail, target)) = list.detail(request.ndx) {
+            (item.mode, item.mtime, item.owner) = (detail.mode, detail.mtime, detail.owner);
+            item.link_target = (!target.is_empty()).then_some(target);
+        }
+        (self.monitor)(Event::Item(item));
     }
 
     /// Sends the content of one file.
@@ -130,15 +147,26 @@ impl<W: Write> Sender<'_, W> {
             self.warn(place, text);
             return self.no_send(asked.request.ndx);
         }
+        let before = self.out.data_bytes();
         self.put_head(&asked.request)?;
         self.put_values(asked, list, place)?;
         self.state.record.clear();
         basis.head.put(&mut self.state.record);
         self.out.data(&self.state.record)?;
+        let late = self.rules.telling.after_transfer;
+        if !late {
+            self.tell(&asked.request, list, place, &path, Moved::default());
+        }
+        let sum_bytes = basis.sum_bytes();
         let kind = asked.request.basis_type;
         let sent = self.content.send(&mut self.out, &path, ready, basis, kind, self.progress)?;
         self.count(&sent, place);
-        self.tell(&asked.request, place, &path);
+        if late {
+            let checksum = Some(sent.sum.as_bytes());
+            let data_bytes = self.out.data_bytes() - before;
+            let moved = Moved { data_bytes, sum_bytes, checksum };
+            self.tell(&asked.request, list, place, &path, moved);
+        }
         Ok(())
     }
 
@@ -213,6 +241,48 @@ impl<W: Write> Sender<'_, W> {
     fn no_send(&mut self, ndx: i32) -> Result<()> {
         if self.rules.protocol >= 30 {
             self.out.message(tag::NO_SEND, &ndx.to_le_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Removes a source file whose content has arrived, unless it has changed since
+    /// (`--remove-source-files`).
+    pub(super) fn remove_source(&mut self, ndx: i32) -> Result<()> {
+        let list = self.state.lists.find(ndx).map(Arc::clone).ok_or_else(|| unknown(ndx))?;
+        let (Some(place), Some((listed, _))) = (list.place(ndx), list.detail(ndx)) else {
+            return Err(unknown(ndx));
+        };
+        let path = place.path();
+        let done = self.state.dirs.open(self.roots, place.root, place.dir).and_then(|dir| {
+            let now = dir.stat(place.name)?;
+            let is_same = (now.size, now.mtime) == (place.size, listed.mtime)
+                && (listed.mtime_nsec == 0 || now.mtime_nsec == listed.mtime_nsec);
+            if is_same {
+                dir.remove_file(place.name)?;
+            }
+            Ok(is_same)
+        });
+        match done {
+            Ok(true) => {
+                let notice = Notice::SourceRemoved;
+                (self.monitor)(Event::Notice { notice, name: &path });
+            }
+            Ok(false) => {
+                let stock = "ERROR: Skipping sender remove for changed file: ";
+                let stock = format!("{stock}{}", String::from_utf8_lossy(&path));
+                let ours = "has changed since it was listed: not removed".to_owned();
+                let path = self.roots[usize::from(place.root)].path_of(&path);
+                let trouble = Trouble::Other { ours, stock };
+                self.note(Gravity::Error);
+                let (who, gravity) = (Who::Sender, Gravity::Error);
+                (self.monitor)(Event::Problem(Problem { path, trouble, gravity, who }));
+            }
+            Err(error) => {
+                self.note(Gravity::Error);
+                let problem =
+                    Problem::system(Who::Sender, Doing::REMOVE_SOURCE, error, Gravity::Error);
+                (self.monitor)(Event::Problem(problem));
+            }
         }
         Ok(())
     }

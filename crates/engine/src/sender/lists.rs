@@ -61,10 +61,14 @@ impl<W: Write> Sender<'_, W> {
         if part.io_error != 0 {
             self.out.message(tag::IO_ERROR, &part.io_error.to_le_bytes())?;
         }
+        if part.list.as_ref().is_none_or(|list| list.len() > 0) {
+            self.desk.note_entry();
+        }
         state.in_list = part.list.is_none();
         if let Some(list) = part.list {
             state.ndx_sent = list.ndx_end().max(1);
             state.lists.push(list);
+            state.list_count += 1;
         }
         Ok(())
     }
@@ -78,6 +82,10 @@ impl<W: Write> Sender<'_, W> {
         summary.errors += totals.errors;
         summary.vanished += totals.vanished;
         self.state.lists_done = true;
+        // One for each list, the phases after the first, and the goodbye.
+        let more = if self.rules.protocol >= 31 { 4 } else { 3 };
+        self.desk.expect_dones(self.state.list_count + more);
+        self.state.list_millis = u64::try_from(self.state.begin.elapsed().as_millis()).unwrap_or(0);
         if !self.rules.incremental {
             return Ok(());
         }

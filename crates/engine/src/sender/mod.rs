@@ -10,20 +10,22 @@ mod lists;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tree::Root;
 use wire::item::{Request, iflags, put_item_head};
-use wire::mux::{MuxWriter, tag};
-use wire::ndx::{NDX_DONE, NdxEncoder};
+use wire::mux::{Message, MuxWriter, tag};
+use wire::ndx::{NDX_DEL_STATS, NDX_DONE, NdxEncoder};
+use wire::stats::{SessionStats, put_deletion_stats};
 
 use crate::content::Content;
-use crate::desk::{Desk, Step};
+use crate::desk::{Desk, ListWish, Step};
 use crate::dirs::OpenDirs;
 use crate::error::{Error, Result};
-use crate::event::Monitor;
+use crate::event::{Monitor, Telling};
 use crate::inbox::Incoming;
 use crate::list::LiveLists;
+use crate::outbox::Outbox;
 use crate::progress::Progress;
 use crate::read_ahead::ReadAhead;
 use crate::summary::{Counts, Summary};
@@ -38,9 +40,12 @@ pub(crate) struct AnswerRules {
     pub(crate) incremental: bool,
     /// Half of the time limit: how long the far side may hear nothing.
     pub(crate) keep_alive: Option<Duration>,
+    /// Whether the far side is our client, which knows but what we tell.
+    pub(crate) is_server: bool,
+    pub(crate) telling: Telling,
 }
 
-/// The sending end of a push.
+/// The sending end of a session.
 pub(crate) struct Sender<'a, W: Write> {
     pub(crate) out: MuxWriter<W>,
     pub(crate) rules: AnswerRules,
@@ -66,6 +71,7 @@ struct State {
     /// The list that is being written has more pieces.
     in_list: bool,
     lists_done: bool,
+    list_count: u32,
     /// The index behind the last entry that was sent.
     ndx_sent: i32,
     /// The index behind the list that was asked of last.
@@ -74,6 +80,11 @@ struct State {
     ndx_passed: i32,
     phase: u32,
     io_error: i32,
+    /// What the far side deleted, as it came.
+    deletion_stats: Option<[u32; 5]>,
+    /// When the session began, and how long its lists took.
+    begin: Instant,
+    list_millis: u64,
     summary: Summary,
 }
 
@@ -97,20 +108,33 @@ impl<'a, W: Write> Sender<'a, W> {
             reading_time: Duration::ZERO,
             in_list: false,
             lists_done: false,
+            list_count: 0,
             ndx_sent: 0,
             ndx_reached: 0,
             ndx_passed: 0,
             phase: 0,
             io_error: 0,
+            deletion_stats: None,
+            begin: Instant::now(),
+            list_millis: 0,
             summary: Summary::default(),
         };
         Self { out, rules, content, roots, desk, monitor, progress, state }
     }
 
     /// Sends the lists, answers every request, and says goodbye.
-    pub(crate) fn run(&mut self) -> Result<Summary> {
+    pub(crate) fn run(&mut self, outbox: &Outbox) -> Result<Summary> {
         let mut waiting = VecDeque::new();
+        let done = self.converse(&mut waiting, outbox);
+        self.desk.put_back(waiting);
+        done?;
+        self.state.summary.sent_bytes = self.out.bytes_written();
+        Ok(self.state.summary.clone())
+    }
+
+    fn converse(&mut self, waiting: &mut VecDeque<Incoming>, outbox: &Outbox) -> Result<()> {
         loop {
+            outbox.empty_into(&mut self.out)?;
             while let Some(scanned) = self.list_that_is_due() {
                 self.scanned(scanned)?;
             }
@@ -122,35 +146,61 @@ impl<'a, W: Write> Sender<'a, W> {
                     break;
                 }
                 if waiting.len() < FEW_WAITING {
-                    self.desk.add_requests(&mut waiting);
+                    self.desk.add_requests(waiting);
                 }
-                self.read_ahead(&waiting);
+                self.read_ahead(waiting);
                 continue;
+            }
+            if self.has_nothing_to_send() {
+                return Ok(self.out.flush()?);
             }
             match self.wait()? {
                 Step::Scanned(scanned) => self.scanned(scanned)?,
-                Step::Requests(requests) => waiting = requests,
+                Step::Requests(requests) => *waiting = requests,
                 Step::Quiet => self.keep_alive()?,
                 Step::InboxEnded(end) => return Err(end.err().unwrap_or_else(closed)),
             }
         }
+        while !self.rules.incremental && !self.state.lists_done {
+            match self.desk.next(ListWish::Only, None) {
+                Step::Scanned(scanned) => self.scanned(scanned)?,
+                _ => return Err(closed()),
+            }
+        }
         self.leave(waiting)?;
-        self.state.summary.sent_bytes = self.out.bytes_written();
-        Ok(self.state.summary.clone())
+        outbox.empty_into(&mut self.out)?;
+        Ok(self.out.flush()?)
+    }
+
+    /// A client that gets an empty list asks for nothing, and says nothing any more.
+    fn has_nothing_to_send(&self) -> bool {
+        let state = &self.state;
+        self.rules.is_server && state.lists_done && state.summary.files.total() == 0
     }
 
     /// Tells the far side why nothing more comes, where it may still listen.
-    pub(crate) fn give_up(&mut self, error: &Error) {
+    pub(crate) fn give_up(&mut self, error: &Error, outbox: &Outbox) {
         let far_side_is_gone = match error {
             Error::Send(_) | Error::FarExit(_) => true,
             Error::Wire(error) => matches!(error, wire::Error::Closed | wire::Error::Io(_)),
             _ => false,
         };
-        if self.rules.protocol >= 31 && !far_side_is_gone {
+        if !far_side_is_gone {
             // The connection ends in any case; a failure to say why changes nothing.
-            let code = error.exit_code().to_le_bytes();
-            let _ = self.out.message(tag::ERROR_EXIT, &code).and_then(|()| self.out.flush());
+            let _ = self.last_words(error, outbox);
         }
+    }
+
+    fn last_words(&mut self, error: &Error, outbox: &Outbox) -> Result<()> {
+        if self.rules.is_server {
+            let tag = if self.rules.protocol >= 30 { tag::ERROR } else { tag::ERROR_XFER };
+            outbox.put(tag, format!("rsync: [sender] {error}\n").into_bytes());
+        }
+        outbox.empty_into(&mut self.out)?;
+        if self.rules.protocol >= 31 {
+            self.out.message(tag::ERROR_EXIT, &error.exit_code().to_le_bytes())?;
+        }
+        Ok(self.out.flush()?)
     }
 
     /// Waits for work, after everything written so far is on its way.
@@ -202,6 +252,7 @@ impl<'a, W: Write> Sender<'a, W> {
             Incoming::Item(request) => self.item(request)?,
             Incoming::KeepAlive => self.keep_alive()?,
             Incoming::DeletionStats(stats) => self.deletion_stats(stats),
+            Incoming::Message(message) => self.hear(message)?,
         }
         Ok(true)
     }
@@ -224,7 +275,17 @@ impl<'a, W: Write> Sender<'a, W> {
         Ok(true)
     }
 
-    fn deletion_stats(&mut self, [regular, dirs, links, devices, specials]: [u32; 5]) {
+    fn hear(&mut self, message: Message) -> Result<()> {
+        if let Message::Success(ndx) = message {
+            return self.remove_source(ndx);
+        }
+        self.state.summary.hear(message, self.monitor);
+        Ok(())
+    }
+
+    fn deletion_stats(&mut self, stats: [u32; 5]) {
+        self.state.deletion_stats = Some(stats);
+        let [regular, dirs, links, devices, specials] = stats;
         let [regular, dirs, links, devices, specials] =
             [regular, dirs, links, devices, specials].map(u64::from);
         let counts = Counts { regular, dirs, links, devices, specials };
@@ -232,17 +293,48 @@ impl<'a, W: Write> Sender<'a, W> {
     }
 
     /// Ends the session (docs/protocol/transfer.md, "Goodbye").
-    fn leave(&mut self, mut waiting: VecDeque<Incoming>) -> Result<()> {
+    fn leave(&mut self, waiting: &mut VecDeque<Incoming>) -> Result<()> {
         if self.state.io_error != 0 && self.rules.protocol >= 30 {
             self.out.message(tag::IO_ERROR, &self.state.io_error.to_le_bytes())?;
         }
         self.put_ndx(NDX_DONE)?;
-        self.await_done(&mut waiting)?;
-        if self.rules.protocol >= 31 {
-            self.put_ndx(NDX_DONE)?;
-            self.await_done(&mut waiting)?;
+        if self.rules.is_server {
+            self.put_stats()?;
         }
-        Ok(self.out.flush()?)
+        self.await_done(waiting)?;
+        if self.rules.protocol >= 31 {
+            self.repeat_deletion_stats()?;
+            self.put_ndx(NDX_DONE)?;
+            self.await_done(waiting)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the client what only we have counted.
+    fn put_stats(&mut self) -> Result<()> {
+        let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+        let stats = SessionStats {
+            read_bytes: signed(self.desk.read_bytes()),
+            written_bytes: signed(self.out.bytes_written()),
+            total_size: signed(self.state.summary.total_size),
+            flist_build_ms: signed(self.state.list_millis),
+            flist_send_ms: 0,
+        };
+        self.state.record.clear();
+        stats.put(&mut self.state.record, self.rules.protocol);
+        Ok(self.out.data(&self.state.record)?)
+    }
+
+    /// The client has them from its own receiving half, but waits for them to come back.
+    fn repeat_deletion_stats(&mut self) -> Result<()> {
+        let State { record, ndx, deletion_stats, .. } = &mut self.state;
+        let (true, Some(counts)) = (self.rules.is_server, deletion_stats) else {
+            return Ok(());
+        };
+        record.clear();
+        ndx.put(record, NDX_DEL_STATS);
+        put_deletion_stats(record, counts);
+        Ok(self.out.data(record)?)
     }
 
     fn await_done(&mut self, waiting: &mut VecDeque<Incoming>) -> Result<()> {
@@ -251,6 +343,7 @@ impl<'a, W: Write> Sender<'a, W> {
                 Some(Incoming::Done) => return Ok(()),
                 Some(Incoming::DeletionStats(stats)) => self.deletion_stats(stats),
                 Some(Incoming::KeepAlive) => {}
+                Some(Incoming::Message(message)) => self.hear(message)?,
                 Some(Incoming::Item(asked)) => return Err(unknown(asked.request.ndx)),
                 None => match self.wait()? {
                     Step::Requests(requests) => *waiting = requests,

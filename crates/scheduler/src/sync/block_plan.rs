@@ -74,7 +74,6 @@ fn divided(options: &Options, look: &QuickLook, why: String) -> Vec<Pass> {
 
 #[cfg(test)]
 mod tests {
-    use engine::Missing;
 
     use super::*;
     use crate::history::RunRecord;
@@ -103,7 +102,7 @@ mod tests {
         for n in 0..200 {
             sparse(&temp.path().join(n.to_string()), 300_000);
         }
-        let sources = Sources::open(&[temp.path().to_owned()], Missing::AnError, &|_| ()).unwrap();
+        let sources = Sources::open(&[temp.path().to_owned()], &Options::default());
         let options =
             Options { delete: Some(wire::options::DeleteTiming::During), ..Options::archive() };
 

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::{Event, Missing, Progress, Push, Sources, Summary};
+use engine::{Event, Progress, Role, Sources, Summary, Telling};
 use filter::RuleList;
 use transport::{
     Canceller, Connection, FarArguments, Hooks, Limits, PasswordSources, Reason, Route,
@@ -96,17 +96,13 @@ fn prepare(
     tellers: &Tellers<'_>,
 ) -> Result<(Sources, RuleList), Failure> {
     let filter = rules(task, around)?;
-    let sources = open_sources(task, tellers.monitor)
-        .map_err(|error| Failure::local(error.exit_code(), error))?;
+    let sources = Sources::open(&task.sources, &task.options);
+    if sources.is_empty() && sources.missing() > 0 {
+        sources.tell(tellers.monitor);
+        let error = engine::Error::NothingToSend;
+        return Err(Failure::local(error.exit_code(), error));
+    }
     Ok((sources, filter))
-}
-
-fn open_sources(task: &Task, monitor: engine::Monitor<'_>) -> engine::Result<Sources> {
-    let missing = match task.options.ignore_missing_args {
-        true => Missing::PassedOver,
-        false => Missing::AnError,
-    };
-    Sources::open(&task.sources, missing, monitor)
 }
 
 /// A task whose sources are open.
@@ -174,17 +170,19 @@ impl Ready<'_> {
             }
             (self.tellers.monitor)(event);
         };
-        let push = Push {
+        let send = engine::Send {
+            role: Role::Client,
             options,
             sources: &self.sources,
             filter: &self.filter,
             umask: self.around.umask,
+            telling: Telling { after_transfer: true, ..Telling::default() },
             monitor: &monitor,
             progress: self.tellers.progress,
         };
         let hang_up = || canceller.cancel(Reason::Failed);
         let (reader, writer) = (&mut connection.reader, &mut connection.writer);
-        let done = push.run(reader, writer, protocol, &hang_up);
+        let done = send.run(reader, writer, protocol, &hang_up);
         let stopped = canceller.reason();
         if done.as_ref().is_err_and(|error| !is_loss(error)) {
             // Its end can tell nothing more, and it need not come by itself.
@@ -307,9 +305,7 @@ pub fn census(task: &Task, around: &Surroundings, progress: &Progress) {
     let Ok(filter) = rules(task, around) else {
         return;
     };
-    let Ok(sources) = open_sources(task, &|_| ()) else {
-        return;
-    };
+    let sources = Sources::open(&task.sources, &task.options);
     engine::census(&sources, &filter, task.options.one_file_system > 0, progress);
 }
 

@@ -49,6 +49,11 @@ impl<'a, R: Read> MuxReader<'a, R> {
         self.framing = framing;
     }
 
+    /// Returns in what form the next byte comes.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
     /// Returns how many bytes came over the connection, frame headers included.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read

@@ -21,13 +21,15 @@ pub struct MuxWriter<W> {
     pending: Vec<u8>,
     open_frame: usize,
     bytes_written: u64,
+    data_bytes: u64,
 }
 
 impl<W: Write> MuxWriter<W> {
     /// Wraps the writing half of a connection.
     pub fn new(inner: W, framing: Framing) -> Self {
         let pending = Vec::with_capacity(BUFFER);
-        let mut writer = Self { inner, framing, pending, open_frame: 0, bytes_written: 0 };
+        let mut writer =
+            Self { inner, framing, pending, open_frame: 0, bytes_written: 0, data_bytes: 0 };
         writer.open();
         writer
     }
@@ -47,12 +49,14 @@ impl<W: Write> MuxWriter<W> {
         if self.pending.len() + bytes.len() > BUFFER {
             self.write_out(&[])?;
         }
+        self.data_bytes += bytes.len() as u64;
         self.pending.extend_from_slice(bytes);
         Ok(())
     }
 
     /// Writes bytes of the data stream at once, behind what is held back, without copying them.
     pub fn data_large(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.data_bytes += bytes.len() as u64;
         while !bytes.is_empty() {
             let room = match self.framing {
                 Framing::Raw => bytes.len(),
@@ -102,6 +106,11 @@ impl<W: Write> MuxWriter<W> {
     /// Returns how many bytes went to the connection, frame headers included.
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
+    }
+
+    /// Returns how many bytes of the data stream there were, held back or not.
+    pub fn data_bytes(&self) -> u64 {
+        self.data_bytes
     }
 
     /// Returns the connection's writing half.
