@@ -76,6 +76,17 @@ pub enum Error {
         /// Every address that was tried, with its outcome.
         tried: String,
     },
+    /// A text that names no web proxy.
+    #[error("invalid proxy specification: should be HOST:PORT")]
+    BadProxy,
+    /// The web proxy did not lead to the daemon.
+    #[error("the proxy {proxy} did not connect: {text}")]
+    Proxy {
+        /// The proxy's host and port.
+        proxy: String,
+        /// Its answer, made printable.
+        text: String,
+    },
     /// The local address to connect from cannot be used.
     #[error("cannot connect from address {address}: {reason}")]
     Bind {
@@ -195,6 +206,8 @@ impl Error {
             | Error::Refused { .. }
             | Error::NoRoute { .. }
             | Error::Connect { .. }
+            | Error::BadProxy
+            | Error::Proxy { .. }
             | Error::Bind { .. } => exit::SOCKET,
             Error::NoAnswer { .. } => exit::CONNECT_TIMEOUT,
             Error::NoProgram { .. } | Error::Io { .. } => exit::IPC,
@@ -246,6 +259,7 @@ impl Error {
             Error::Stopped { reason: Reason::TimedOut { .. }, .. } => {
                 "check that the far side is still awake; a longer limit is set with --timeout"
             }
+            Error::BadProxy | Error::Proxy { .. } => "check the variable RSYNC_PROXY",
             Error::Connect { .. }
             | Error::Stopped { .. }
             | Error::Wire { .. }

@@ -8,8 +8,8 @@ mod request;
 
 use std::io::{Read, Write};
 
-pub use args::{put_daemon_args, put_secluded_args};
-pub use request::daemon_request_module;
+pub use args::{put_daemon_args, put_secluded_args, read_secluded_args};
+pub use request::{daemon_request_list, daemon_request_module, put_early_input};
 
 use crate::auth::AuthDigest;
 use crate::error::{Error, Result};
