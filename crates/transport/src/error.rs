@@ -166,6 +166,15 @@ pub enum Error {
         why: String,
     },
 
+    /// What is meant for a daemon's early exec cannot be read.
+    #[error("failed to open {}: {source}", .path.display())]
+    EarlyInput {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+
     /// The session was stopped, by a signal or a time limit.
     #[error("{peer}: {reason}")]
     Stopped {
@@ -213,7 +222,7 @@ impl Error {
             Error::NoProgram { .. } | Error::Io { .. } => exit::IPC,
             Error::Shell { code, .. } => code.unwrap_or(0).max(exit::STREAM),
             Error::Noise { .. } => exit::PROTOCOL,
-            Error::Daemon { .. } | Error::Auth { .. } => exit::START,
+            Error::Daemon { .. } | Error::Auth { .. } | Error::EarlyInput { .. } => exit::START,
             Error::Stopped { reason, .. } => reason.exit_code().unwrap_or(exit::STREAM),
             Error::Wire { source, .. } => source.exit_code(),
         }
@@ -261,6 +270,7 @@ impl Error {
             }
             Error::BadProxy | Error::Proxy { .. } => "check the variable RSYNC_PROXY",
             Error::Connect { .. }
+            | Error::EarlyInput { .. }
             | Error::Stopped { .. }
             | Error::Wire { .. }
             | Error::Io { .. } => return None,

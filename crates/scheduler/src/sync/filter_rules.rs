@@ -10,16 +10,19 @@ use filter::{Closing, CvsIgnore, LineEnds, RuleList, Settings};
 use wire::options::{Delimiter, FilterOption, Options};
 
 use super::failure::Failure;
-use super::task::{Surroundings, Task};
+use super::task::Surroundings;
 
 /// The suffix of backup files where `--suffix` names none.
 const BACKUP_SUFFIX: &[u8] = b"~";
 /// Where `--delay-updates` keeps files if `--partial-dir` does not say.
 const DELAY_DIR: &[u8] = b".~tmp~";
 
-/// Reads all filter options of a task into one list.
-pub(crate) fn rules(task: &Task, around: &Surroundings) -> Result<RuleList, Failure> {
-    let options = &task.options;
+/// Reads all filter options into one list.
+///
+/// # Errors
+///
+/// Says which rule or file is wrong.
+pub fn rules(options: &Options, around: &Surroundings) -> Result<RuleList, Failure> {
     let mut rules = RuleList::new(Settings {
         line_ends: line_ends(options.from0),
         cvs_ignore: cvs_ignore(around),
