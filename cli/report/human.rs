@@ -31,9 +31,9 @@ impl Human {
         match self.manner {
             Manner { quiet: true, .. } => Vec::new(),
             Manner { preview: true, .. } => {
-                out(format!("preview of {} to {} (nothing is changed)", task.name, task.way))
+                out(format!("preview of {task} (nothing is changed)"))
             }
-            _ => out(format!("{} to {}", task.name, task.way)),
+            _ => out(task.to_string()),
         }
     }
 
