@@ -15,6 +15,8 @@ use wire::options::{Ask, Side, parse_line};
 
 use crate::surroundings::variable;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Does what the words ask for and returns rsync's exit code.
 pub(crate) fn run(words: &[OsString]) -> i32 {
     let words: Vec<Vec<u8>> = words.iter().cloned().map(OsString::into_vec).collect();
@@ -34,7 +36,7 @@ pub(crate) fn run(words: &[OsString]) -> i32 {
     };
     match line.ask {
         Ask::Transfer if line.operands.is_empty() => {
-            eprint!("{}", help::help());
+            eprint!("{}", help::help("rsync", VERSION));
             run::refused(wire::exit::SYNTAX, "client")
         }
         Ask::Transfer => run::transfer(line),
@@ -43,9 +45,9 @@ pub(crate) fn run(words: &[OsString]) -> i32 {
             eprintln!("rsync: this version is no daemon yet");
             run::refused(wire::exit::UNSUPPORTED, "client")
         }
-        Ask::Help => shown(&help::help()),
-        Ask::Version => shown(&help::version()),
-        Ask::VersionJson => shown(&help::version_json()),
+        Ask::Help => shown(&help::help("rsync", VERSION)),
+        Ask::Version => shown(&help::version(VERSION)),
+        Ask::VersionJson => shown(&help::version_json(VERSION)),
         Ask::InfoHelp => shown(&help::info_help()),
         Ask::DebugHelp => shown(&help::debug_help()),
     }

@@ -37,7 +37,8 @@ pub(crate) fn plan(operands: &[Vec<u8>], options: &Options) -> Result<Plan, Misu
     };
     let first = HostSpec::of(&sources[0]);
     let far_dest = dest.filter(|dest| HostSpec::of(dest).is_some());
-    let is_daemon = first.or(far_dest.and_then(|dest| HostSpec::of(dest))).map(|spec| spec.daemon);
+    let far = first.or(far_dest.and_then(|dest| HostSpec::of(dest)));
+    let is_daemon = far.map(|far| far.daemon);
     let role = if first.is_some() { RECEIVER } else { SENDER };
     if first.is_some() && far_dest.is_some() {
         return Err(misuse(role, "The source and destination cannot both be remote."));
@@ -45,6 +46,11 @@ pub(crate) fn plan(operands: &[Vec<u8>], options: &Options) -> Result<Plan, Misu
     let remote_names = matches!(options.files_from, Some(FilesFrom::Remote(_)));
     if is_daemon.is_none() && remote_names {
         let text = "--files-from cannot be remote when the transfer is local";
+        return Err(misuse(role, text));
+    }
+    let host = &options.said.files_from_host;
+    if far.is_some_and(|far| remote_names && !host.is_empty() && host != far.host) {
+        let text = "--files-from hostname is not the same as the transfer hostname";
         return Err(misuse(role, text));
     }
     match first {
@@ -130,7 +136,7 @@ fn place(text: &[u8], role: &'static str) -> Result<Place, Misuse> {
         return Err(misuse(role, "Invalid remote host: hostnames may not start with '-'."));
     }
     if spec.is_some_and(|spec| spec.daemon && spec.path.starts_with(b"/")) {
-        let text = "ERROR: The remote path must start with a module name".to_owned();
+        let text = "ERROR: The remote path must start with a module name not a /".to_owned();
         return Err(Misuse { text, code: wire::exit::START, role });
     }
     Place::parse_any(text).map_err(|error| misuse(role, &error.to_string()))

@@ -5,6 +5,7 @@ use scheduler::sync::{self, Callers, Closed, Part, Way};
 use transport::{Canceller, FarEnd, Place, Reason, Route, Session};
 use wire::server_args::Direction;
 
+use super::output::Broken;
 use super::run::{Run, destination};
 use super::stock_words;
 use crate::signals::Stopper;
@@ -112,17 +113,24 @@ fn with_callers<T>(run: &Run<'_>, work: impl FnOnce(Callers<'_>) -> T) -> T {
         // The words of a remote shell are its own, as if it had our stderr.
         stderr: Box::new(|line| eprintln!("{line}")),
         motd: &mut motd,
+        command: &mut |words| run.output.command(words),
         prompt: prompt.map(|ask| Box::new(ask) as _),
         connect_limit: None,
     })
 }
 
 fn failed(run: &Run<'_>, error: &transport::Error, who: Who) -> i32 {
-    for line in stock_words::transport(error, who.early) {
+    for line in stock_words::lines(error, who.early) {
         run.output.error(line.as_bytes());
     }
     let code = error.exit_code();
     run.output.close(code, who.early);
+    if matches!(error, transport::Error::NoProgram { .. }) {
+        // rsync's child has told that, and now its parent sees that it is gone.
+        let broken = Broken { role: who.early, received_bytes: 0, timeout: 0 };
+        run.output.failure(&engine::Error::Wire(wire::Error::Closed), broken);
+        run.output.close(code, who.early);
+    }
     code
 }
 
@@ -146,9 +154,9 @@ fn close(run: &Run<'_>, closed: Closed, who: Who) -> i32 {
         run.output.close(code, who.late);
         return code;
     }
-    for line in stock_words::engine(&error, who.late, read_bytes) {
-        run.output.error(line.as_bytes());
-    }
+    let timeout = run.options.timeout;
+    let broken = Broken { role: who.late, received_bytes: read_bytes, timeout };
+    run.output.failure(&error, broken);
     let code = match ending.end {
         FarEnd::Exited(_) => ending.merge(error.exit_code()),
         FarEnd::Killed(_) | FarEnd::Unknown => error.exit_code(),

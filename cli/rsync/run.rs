@@ -8,13 +8,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::{Destination, Event, Progress, Receive, Role, Send, Sources, copy_locally};
 use filter::RuleList;
 use jiff::tz::TimeZone;
-use scheduler::sync::{Failure, Surroundings, rules};
+use scheduler::sync::{RuleError, Surroundings, rules};
 use wire::options::{Append, Civil, Line, OptionError, Options, Side};
 
 use super::operands::{Misuse, Plan, plan};
-use super::output::{Output, Way, speaks_utf8};
+use super::output::{Broken, Output, Way, speaks_utf8};
 use super::remote;
-use super::stock_words;
 use crate::signals::Stopper;
 use crate::surroundings::surroundings;
 
@@ -28,6 +27,10 @@ pub(crate) fn transfer(line: Line) -> i32 {
             return refused(code, role);
         }
     };
+    if options.own_protocol() > wire::limits::PROTOCOL_MAX {
+        eprintln!("--protocol must be no more than {} on the Client.", wire::limits::PROTOCOL_MAX);
+        return refused(wire::exit::PROTOCOL, "sender");
+    }
     if let Err(error) = set_stop(&mut options) {
         eprintln!("{}", error.stock_line(Side::Client));
         return refused(error.exit_code(), "client");
@@ -50,10 +53,10 @@ pub(crate) fn transfer(line: Line) -> i32 {
     let around = surroundings();
     let filter = match rules(&options, &around) {
         Ok(filter) => filter,
-        Err(Failure { code, what, .. }) => {
-            output.error(what.as_bytes());
-            output.close(code, "client");
-            return code;
+        Err(error) => {
+            output.error(rule_words(&error).as_bytes());
+            output.close(error.exit_code(), "client");
+            return error.exit_code();
         }
     };
     let stopper = match Stopper::listen() {
@@ -80,6 +83,17 @@ pub(crate) fn transfer(line: Line) -> i32 {
 pub(crate) fn refused(code: i32, role: &str) -> i32 {
     Output::new(&Options::default(), Way::Local, speaks_utf8()).close(code, role);
     code
+}
+
+fn rule_words(error: &RuleError) -> String {
+    match error {
+        RuleError::File { kind, path, source } => format!(
+            "rsync: [client] failed to open {kind} file {}: {}",
+            path.display(),
+            engine::reason(source)
+        ),
+        RuleError::Rule(error) => error.to_string(),
+    }
 }
 
 /// Finds out when `--stop-at` and `--stop-after` end it.
@@ -177,8 +191,9 @@ impl Run<'_> {
                 summary.exit_code()
             }
             Err(error) => {
-                let words = stock_words::engine(&error, "sender", 0);
-                words.iter().for_each(|line| self.output.error(line.as_bytes()));
+                let timeout = self.options.timeout;
+                let broken = Broken { role: "sender", received_bytes: 0, timeout };
+                self.output.failure(&error, broken);
                 error.exit_code()
             }
         };

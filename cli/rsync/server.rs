@@ -21,10 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves one session; `words` are those behind `--server`.
 pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
-    if words.iter().any(|word| word == b"--daemon") {
-        eprintln!("rsync: this version is no daemon yet");
-        return run::refused(wire::exit::UNSUPPORTED, "server");
-    }
     let served = Stopper::listen().map_err(|error| Refusal::here(wire::exit::IPC, &error));
     match served.and_then(|stopper| serve(words, &stopper)) {
         Ok(code) => code,
@@ -60,14 +56,18 @@ impl From<wire::Error> for Refusal {
 }
 
 fn serve(words: &[Vec<u8>], stopper: &Stopper) -> Result<i32, Refusal> {
+    let mut args = parse_server_args(words)?;
+    if args.daemon {
+        let text = "rsync: this version is no daemon yet".to_owned();
+        return Err(Refusal { text, code: wire::exit::UNSUPPORTED });
+    }
     let canceller = stopper.canceller();
     let mut connection = Connection::over_stdio(&canceller)
         .map_err(|error| Refusal::here(error.exit_code(), &error))?;
-    let mut words = words.to_vec();
-    if has_secluded(&words) {
-        words.extend(read_secluded_args(&mut connection.reader)?);
+    if args.options.secluded_args {
+        let hidden = read_secluded_args(&mut connection.reader)?;
+        args = parse_server_args(&[words, &hidden].concat())?;
     }
-    let args = parse_server_args(&words)?;
     let idle = (args.options.timeout > 0).then(|| Duration::from_secs(args.options.timeout.into()));
     connection.limit_idle(idle).map_err(|error| Refusal::here(error.exit_code(), &error))?;
     let Connection { reader, writer, .. } = &mut connection;
@@ -75,19 +75,11 @@ fn serve(words: &[Vec<u8>], stopper: &Stopper) -> Result<i32, Refusal> {
     Ok(session(&args, Session { connection, protocol }))
 }
 
-/// Tells whether the letters have the `s` that keeps the other words off the command line.
-fn has_secluded(words: &[Vec<u8>]) -> bool {
-    let letters = words.iter().find(|word| word.starts_with(b"-") && !word.starts_with(b"--"));
-    letters.is_some_and(|word| {
-        word.iter().take_while(|letter| **letter != b'e').any(|letter| *letter == b's')
-    })
-}
-
 fn session(args: &ServerArgs, session: Session) -> i32 {
     let Session { mut connection, protocol } = session;
     let around = surroundings();
     let canceller = connection.canceller.clone();
-    let hang_up = || canceller.cancel(Reason::Failed);
+    let hang_up = || _ = canceller.cancel(Reason::Failed);
     let (reader, writer) = (&mut connection.reader, &mut connection.writer);
     let done = match args.sends {
         true => send(args, &around, |part| part.run(reader, writer, protocol, &hang_up)),

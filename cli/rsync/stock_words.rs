@@ -1,9 +1,9 @@
-//! In which words does rsync tell why a session failed?
+//! In which words does rsync tell why the other machine was not reached?
 
 use transport::{Error, Reason};
 
 /// Returns the lines for a failure on the way to the other machine.
-pub(crate) fn transport(error: &Error, role: &str) -> Vec<String> {
+pub(crate) fn lines(error: &Error, role: &str) -> Vec<String> {
     match error {
         Error::OpenQuote { quote } => {
             vec![format!("Missing trailing-{quote} in remote-shell command.")]
@@ -28,7 +28,15 @@ pub(crate) fn transport(error: &Error, role: &str) -> Vec<String> {
             let why = numbered(&source.to_string());
             vec![format!("rsync: [{role}] Failed to exec {program}: {why}")]
         }
-        Error::Shell { .. } => vec![closed(role, 0)],
+        Error::Shell { .. } | Error::Wire { source: wire::Error::Closed, .. } => {
+            vec![format!(
+                "rsync: connection unexpectedly closed (0 bytes received so far) [{role}]"
+            )]
+        }
+        Error::Noise { seen, daemon: true, .. } => {
+            let line = seen.split("\\n").next().unwrap_or_default();
+            vec![format!("rsync: server sent \"{line}\" rather than greeting")]
+        }
         Error::Noise { .. } => vec![
             "protocol version mismatch -- is your shell clean?".to_owned(),
             "(see the rsync manpage for an explanation)".to_owned(),
@@ -47,7 +55,7 @@ pub(crate) fn transport(error: &Error, role: &str) -> Vec<String> {
                 }
             }]
         }
-        Error::Wire { source, .. } => wire_words(source, role, 0),
+        Error::Wire { source, .. } => vec![format!("rsync: [{role}] {source}")],
         Error::Stopped { reason: Reason::TimedOut { seconds }, .. } => {
             vec![format!("[{role}] io timeout after {seconds} seconds -- exiting")]
         }
@@ -55,33 +63,6 @@ pub(crate) fn transport(error: &Error, role: &str) -> Vec<String> {
         Error::BadProxy => vec![error.to_string()],
         other => vec![format!("rsync: [{role}] {other}")],
     }
-}
-
-/// Returns the lines for a failure in the middle, after so many bytes had come.
-pub(crate) fn engine(error: &engine::Error, role: &str, read_bytes: u64) -> Vec<String> {
-    match error {
-        // Its reason has come as text.
-        engine::Error::FarExit(_) => Vec::new(),
-        engine::Error::Wire(error) => wire_words(error, role, read_bytes),
-        engine::Error::Send(error) => {
-            vec![format!("rsync: [{role}] write error: {}", numbered(&error.to_string()))]
-        }
-        other => vec![other.to_string()],
-    }
-}
-
-fn wire_words(error: &wire::Error, role: &str, read_bytes: u64) -> Vec<String> {
-    match error {
-        wire::Error::Closed => vec![closed(role, read_bytes)],
-        wire::Error::Io(error) => {
-            vec![format!("rsync: [{role}] read error: {}", numbered(&error.to_string()))]
-        }
-        other => vec![format!("rsync: [{role}] {other}")],
-    }
-}
-
-fn closed(role: &str, read_bytes: u64) -> String {
-    format!("rsync: connection unexpectedly closed ({read_bytes} bytes received so far) [{role}]")
 }
 
 /// Writes the system's number as rsync does: `Connection refused (111)`.
@@ -104,6 +85,6 @@ mod tests {
             "rsync: [sender] failed to connect to localhost (::1): Connection refused (111)",
             "rsync: [sender] failed to connect to localhost (127.0.0.1): x",
         ];
-        assert_eq!(transport(&error, "sender"), expected);
+        assert_eq!(lines(&error, "sender"), expected);
     }
 }

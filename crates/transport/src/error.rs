@@ -123,6 +123,8 @@ pub enum Error {
         peer: String,
         /// The beginning of what was printed, made printable.
         seen: String,
+        /// Whether a daemon's greeting was waited for.
+        daemon: bool,
     },
 
     /// The daemon refused before the transfer; its own words.
@@ -221,6 +223,7 @@ impl Error {
             Error::NoAnswer { .. } => exit::CONNECT_TIMEOUT,
             Error::NoProgram { .. } | Error::Io { .. } => exit::IPC,
             Error::Shell { code, .. } => code.unwrap_or(0).max(exit::STREAM),
+            Error::Noise { daemon: true, .. } => exit::START,
             Error::Noise { .. } => exit::PROTOCOL,
             Error::Daemon { .. } | Error::Auth { .. } | Error::EarlyInput { .. } => exit::START,
             Error::Stopped { reason, .. } => reason.exit_code().unwrap_or(exit::STREAM),

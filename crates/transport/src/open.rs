@@ -84,14 +84,13 @@ pub fn open(
     canceller: &Canceller,
 ) -> Result<Session, Error> {
     let (program, door) = (Program { limits, canceller }, Door { own_protocol, arguments });
+    let argv = route.command(arguments).unwrap_or_default();
     let session = match route {
         Route::Shell { shell, host } => {
-            let argv = shell.argv(host, &arguments.open);
             let connection = program.start_shell(shell, host, argv, None, hooks.stderr)?;
             door.speak(connection, &printable(&host.rsync_path))?
         }
-        Route::Pipe { words, terminal } => {
-            let argv = [words.as_slice(), &arguments.open].concat();
+        Route::Pipe { terminal, .. } => {
             let name = printable(argv.first().map_or(b"", Vec::as_slice));
             let launch = Launch { argv, terminal: *terminal, daemon_port: None };
             door.speak(program.start(&launch, name.clone(), hooks.stderr)?, &name)?
@@ -170,8 +169,8 @@ impl Program<'_> {
                 Ok(Entrance { connection, deadline: None, rsync_path: "rsync".to_owned() })
             }
             Route::ShellDaemon { shell, host, port, .. } => {
-                let words = ["--server", "--daemon", "."].map(|word| word.as_bytes().to_vec());
-                let (argv, port) = (shell.argv(host, &words), Some(port.unwrap_or(0)));
+                let argv = route.command(&FarArguments::default()).unwrap_or_default();
+                let port = Some(port.unwrap_or(0));
                 let connection = self.start_shell(shell, host, argv, port, stderr)?;
                 let rsync_path = printable(&host.rsync_path);
                 Ok(Entrance { connection, deadline: None, rsync_path })
@@ -324,9 +323,11 @@ fn explain(error: wire::Error, connection: Connection, rsync_path: &str) -> Erro
     let in_between = connection.has_program();
     match error {
         wire::Error::NotDaemon { seen } if in_between && !seen.is_empty() => {
-            Error::Noise { peer, seen: printable(&seen) }
+            Error::Noise { peer, seen: printable(&seen), daemon: true }
         }
-        wire::Error::NotRsync { seen } => Error::Noise { peer, seen: printable(&seen) },
+        wire::Error::NotRsync { seen } => {
+            Error::Noise { peer, seen: printable(&seen), daemon: false }
+        }
         wire::Error::Closed | wire::Error::Io(_) | wire::Error::NotDaemon { .. } if in_between => {
             let canceller = connection.canceller.clone();
             let ending = connection.finish();

@@ -2,6 +2,7 @@
 
 use wire::options::IpFamily;
 
+use crate::open::FarArguments;
 use crate::place::Place;
 use crate::proxy::Proxy;
 use crate::shell::{FarHost, RemoteShell, Terminal};
@@ -147,6 +148,22 @@ impl Route {
                 };
                 Some(Route::Daemon { endpoint, proxy: options.daemon.proxy.clone(), account })
             }
+        }
+    }
+}
+
+impl Route {
+    /// Returns the words that start the program of this way, where it has one of its own.
+    pub fn command(&self, arguments: &FarArguments) -> Option<Vec<Vec<u8>>> {
+        match self {
+            Route::Shell { shell, host } => Some(shell.argv(host, &arguments.open)),
+            Route::ShellDaemon { shell, host, .. } => {
+                let words = ["--server", "--daemon", "."].map(|word| word.as_bytes().to_vec());
+                Some(shell.argv(host, &words))
+            }
+            Route::Pipe { words, .. } => Some([words.as_slice(), &arguments.open].concat()),
+            Route::ProgramDaemon { words, .. } => Some(words.clone()),
+            Route::Daemon { .. } => None,
         }
     }
 }

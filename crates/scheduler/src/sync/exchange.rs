@@ -66,7 +66,7 @@ pub fn exchange(session: Session, part: &Part<'_>) -> Closed {
         (part.monitor())(event);
     };
     let canceller = connection.canceller.clone();
-    let hang_up = || canceller.cancel(Reason::Failed);
+    let hang_up = || _ = canceller.cancel(Reason::Failed);
     let (reader, writer) = (&mut connection.reader, &mut connection.writer);
     let done = match part {
         Part::Send(send) => {

@@ -97,6 +97,8 @@ pub struct Callers<'a> {
     pub stderr: LineSink,
     /// Gets each line of a daemon's text.
     pub motd: &'a mut dyn FnMut(&str),
+    /// Gets the words that start a remote shell, before it is started.
+    pub command: &'a mut dyn FnMut(&[Vec<u8>]),
     /// Asks a person for a password.
     pub prompt: Option<Prompt>,
     /// How long connecting may take, where `--contimeout` does not say.
@@ -120,6 +122,9 @@ pub fn connect(
     };
     let arguments = FarArguments::new(&server_args(options, channel, direction, paths), options);
     let own = options.own_protocol();
+    if let Some(words) = route.command(&arguments) {
+        (callers.command)(&words);
+    }
     with_hooks((options, around), callers, |limits, hooks| {
         transport::open(route, own, &arguments, limits, hooks, canceller)
     })

@@ -239,6 +239,7 @@ impl Ready<'_> {
         let callers = Callers {
             stderr: (self.tellers.far_stderr)(),
             motd: &mut |line| (self.tellers.note)(Note::Motd(line)),
+            command: &mut |_| (),
             prompt: self.tellers.prompt.map(|ask| Box::new(ask) as _),
             connect_limit: Some(CONNECT_LIMIT),
         };
