@@ -74,7 +74,7 @@ pub(super) fn check_destination(path: &Path, around: &Surroundings) -> Result<()
         what,
         hint: Some(hint.to_owned()),
     };
-    if !path.is_dir() {
+    if !path.exists() {
         let what = format!("{}: there is no such directory", path.display());
         return Err(failed(what, "mount the disk, or make the directory"));
     }

@@ -95,7 +95,10 @@ fn prepare<'a>(
     let end = match &task.work {
         Work::Push(paths) => End::Sources(open_sources(paths, task, tellers)?),
         Work::Pull { into, .. } => {
-            local::check_destination(into, around)?;
+            // By hand a new name may be given, as to rsync.
+            if task.makes_path || into.exists() {
+                local::check_destination(into, around)?;
+            }
             End::Destination(Destination::new(into))
         }
     };
