@@ -30,9 +30,7 @@ impl Human {
         self.deleted = 0;
         match self.manner {
             Manner { quiet: true, .. } => Vec::new(),
-            Manner { preview: true, .. } => {
-                out(format!("preview of {task} (nothing is changed)"))
-            }
+            Manner { preview: true, .. } => out(format!("preview of {task} (nothing is changed)")),
             _ => out(task.to_string()),
         }
     }

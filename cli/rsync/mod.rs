@@ -1,5 +1,6 @@
 //! `repl rsync`, or the program called by the name `rsync`: rsync's own command line.
 
+mod glob;
 mod operands;
 mod output;
 mod remote;

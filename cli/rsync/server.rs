@@ -12,6 +12,7 @@ use wire::options::{OptionError, Side};
 use wire::server_args::{ServerArgs, parse_server_args};
 use wire::setup::exchange_versions;
 
+use super::glob::expand;
 use super::run::{self, path_of};
 use crate::signals::Stopper;
 use crate::surroundings::surroundings;
@@ -24,9 +25,9 @@ pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
     let served = Stopper::listen().map_err(|error| Refusal::here(wire::exit::IPC, &error));
     match served.and_then(|stopper| serve(words, &stopper)) {
         Ok(code) => code,
-        Err(Refusal { text, code }) => {
+        Err(Refusal { text, code, role }) => {
             eprintln!("{text}");
-            run::refused(code, "server")
+            run::refused(code, role)
         }
     }
 }
@@ -35,23 +36,29 @@ pub(crate) fn run(words: &[Vec<u8>]) -> i32 {
 struct Refusal {
     text: String,
     code: i32,
+    role: &'static str,
 }
 
 impl Refusal {
     fn here(code: i32, error: &dyn std::fmt::Display) -> Self {
-        Refusal { text: format!("rsync: [server] {error}"), code }
+        Refusal { text: format!("rsync: [server] {error}"), code, role: "server" }
+    }
+
+    fn of_wire(error: &wire::Error, role: &'static str) -> Self {
+        let text = match error {
+            wire::Error::Closed => {
+                format!("rsync: connection unexpectedly closed (0 bytes received so far) [{role}]")
+            }
+            error => format!("rsync: [{role}] {error}"),
+        };
+        Refusal { text, code: error.exit_code(), role }
     }
 }
 
 impl From<OptionError> for Refusal {
     fn from(error: OptionError) -> Self {
-        Refusal { text: error.stock_line(Side::Server), code: error.exit_code() }
-    }
-}
-
-impl From<wire::Error> for Refusal {
-    fn from(error: wire::Error) -> Self {
-        Refusal::here(error.exit_code(), &error)
+        let (text, code) = (error.stock_line(Side::Server), error.exit_code());
+        Refusal { text, code, role: "server" }
     }
 }
 
@@ -59,19 +66,24 @@ fn serve(words: &[Vec<u8>], stopper: &Stopper) -> Result<i32, Refusal> {
     let mut args = parse_server_args(words)?;
     if args.daemon {
         let text = "rsync: this version is no daemon yet".to_owned();
-        return Err(Refusal { text, code: wire::exit::UNSUPPORTED });
+        return Err(Refusal { text, code: wire::exit::UNSUPPORTED, role: "server" });
     }
     let canceller = stopper.canceller();
     let mut connection = Connection::over_stdio(&canceller)
         .map_err(|error| Refusal::here(error.exit_code(), &error))?;
+    let role = if args.sends { "sender" } else { "Receiver" };
+    let broken = |error: wire::Error| Refusal::of_wire(&error, role);
     if args.options.secluded_args {
-        let hidden = read_secluded_args(&mut connection.reader)?;
+        let hidden = read_secluded_args(&mut connection.reader).map_err(broken)?;
         args = parse_server_args(&[words, &hidden].concat())?;
+        // No shell has seen these paths.
+        args.paths = args.paths.iter().flat_map(|path| expand(path)).collect();
     }
     let idle = (args.options.timeout > 0).then(|| Duration::from_secs(args.options.timeout.into()));
     connection.limit_idle(idle).map_err(|error| Refusal::here(error.exit_code(), &error))?;
     let Connection { reader, writer, .. } = &mut connection;
-    let protocol = exchange_versions(reader, writer, args.options.own_protocol())?;
+    let own = args.options.own_protocol();
+    let protocol = exchange_versions(reader, writer, own).map_err(broken)?;
     Ok(session(&args, Session { connection, protocol }))
 }
 
