@@ -1,4 +1,4 @@
-//! Which words `repl` understands: its own, and those of rsync's that a push takes.
+//! Which words `repl` understands: its own, and those of rsync's that a push or a pull takes.
 //!
 //! rsync's options come from the one table of them; their order is kept, for filter rules mean
 //! nothing without it.
@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use wire::option_table::{OPTION_GROUPS, OptionSpec, Status};
 
 use crate::exit;
+use crate::request::Verb;
 
 /// Options of rsync that mean something else here.
 const OWN: [&str; 2] = ["config", "help"];
@@ -21,25 +22,49 @@ pub(crate) fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(push())
+        .subcommand(copy(Verb::Push))
+        .subcommand(copy(Verb::Pull))
+        .subcommand(
+            Command::new("rsync")
+                .about("Does what rsync does, with rsync's own command line")
+                .override_usage("repl rsync [OPTION]... SRC [SRC]... DEST")
+                .disable_help_flag(true),
+        )
 }
 
-fn push() -> Command {
-    let mut command = Command::new("push")
-        .about("Copies sources, or the jobs of a target, to another machine")
-        .override_usage(
+fn copy(verb: Verb) -> Command {
+    let (name, about, usage, place, names) = match verb {
+        Verb::Push => (
+            "push",
+            "Copies sources, or the jobs of a target, to another machine or a disk",
             "repl push [OPTIONS] --to TARGET [JOB...]\n       \
-             repl push [OPTIONS] --to HOST:PATH|HOST::MODULE/PATH|rsync://HOST/MODULE/PATH SOURCE...",
-        )
+             repl push [OPTIONS] --to HOST:PATH|HOST::MODULE/PATH|rsync://HOST/MODULE/PATH|/PATH \
+             SOURCE...",
+            "Where to: a target of the configuration, host:path, host::module/path, rsync:// or a path",
+            "Jobs of the target; or paths, which have a slash or stand behind --",
+        ),
+        Verb::Pull => (
+            "pull",
+            "Fetches a path, or the jobs of a target, from another machine or a disk",
+            "repl pull [OPTIONS] --from TARGET [JOB...]\n       \
+             repl pull [OPTIONS] --from HOST:PATH|HOST::MODULE/PATH|rsync://HOST/MODULE/PATH|/PATH \
+             DEST",
+            "Where from: a target of the configuration, host:path, host::module/path, rsync:// or a path",
+            "Jobs of the target; or the directory that gets the copy",
+        ),
+    };
+    let mut command = Command::new(name)
+        .about(about)
+        .override_usage(usage)
         .after_help(exit_codes())
         .disable_help_flag(true)
         .arg(
-            Arg::new("to")
-                .long("to")
-                .value_name("DEST")
+            Arg::new(verb.option())
+                .long(verb.option())
+                .value_name("PLACE")
                 .value_parser(clap::value_parser!(OsString))
                 .required(true)
-                .help("Where to: a target of the configuration, host:path, host::module/path or rsync://"),
+                .help(place),
         )
         .arg(
             Arg::new("config")
@@ -50,18 +75,13 @@ fn push() -> Command {
         )
         .arg(flag("json", "Tells everything as JSON, one object a line"))
         .arg(flag("no-default-excludes", "Takes in @eaDir/, #recycle/, #snapshot/ and .repl/"))
-        .arg(
-            Arg::new("help")
-                .long("help")
-                .action(ArgAction::Help)
-                .help("Shows this help"),
-        )
+        .arg(Arg::new("help").long("help").action(ArgAction::Help).help("Shows this help"))
         .arg(
             Arg::new("names")
-                .value_name("JOB or SOURCE")
+                .value_name(if verb == Verb::Push { "JOB or SOURCE" } else { "JOB or DEST" })
                 .num_args(0..)
                 .value_parser(clap::value_parser!(OsString))
-                .help("Jobs of the target; or paths, which have a slash or stand behind --"),
+                .help(names),
         );
     for (group, options) in OPTION_GROUPS {
         for spec in options.iter().filter(|spec| is_rsyncs(spec)) {

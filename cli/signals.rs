@@ -62,7 +62,10 @@ impl Stopper {
     fn stop(&self) {
         let mut state = self.present.lock().unwrap_or_else(PoisonError::into_inner);
         state.stopped = true;
-        state.canceller.cancel(Reason::Signal);
+        // Nothing holds anything that would have to end in order.
+        if !state.canceller.cancel(Reason::Signal) {
+            std::process::exit(wire::exit::SIGNAL);
+        }
     }
 }
 

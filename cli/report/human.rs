@@ -30,10 +30,8 @@ impl Human {
         self.deleted = 0;
         match self.manner {
             Manner { quiet: true, .. } => Vec::new(),
-            Manner { preview: true, .. } => {
-                out(format!("preview of {} to {} (nothing is changed)", task.name, task.way))
-            }
-            _ => out(format!("{} to {}", task.name, task.way)),
+            Manner { preview: true, .. } => out(format!("preview of {task} (nothing is changed)")),
+            _ => out(task.to_string()),
         }
     }
 

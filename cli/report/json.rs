@@ -1,14 +1,18 @@
 //! What a program reads: one JSON object a line, each with its kind under `event`.
 
 use engine::{Counts, Event, Gravity, Item, Kind, Summary};
-use scheduler::sync::{Note, Outcome, Task};
+use scheduler::sync::{Note, Outcome, Task, Work};
 use serde_json::{Value, json};
 use wire::mux::TextKind;
 
 use crate::itemize::{NATIVE, itemize};
 
 pub(crate) fn start(task: &Task) -> Option<Value> {
-    Some(json!({ "event": "start", "task": task.name, "to": task.way.to_string() }))
+    let place = task.way.to_string();
+    Some(match &task.work {
+        Work::Push(_) => json!({ "event": "start", "task": task.name, "to": place }),
+        Work::Pull { .. } => json!({ "event": "start", "task": task.name, "from": place }),
+    })
 }
 
 pub(crate) fn event(event: &Event<'_>) -> Option<Value> {

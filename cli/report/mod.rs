@@ -59,7 +59,7 @@ impl Reporter {
     /// Tells that a task begins.
     pub(crate) fn begin(&self, task: &Task) {
         self.tell(|| json::start(task), |human| human.begin(task));
-        self.log(&format!("{} to {}", task.name, task.way));
+        self.log(&task.to_string());
     }
 
     /// Tells an event of the engine.

@@ -39,6 +39,11 @@ pub use merge::ReadFile;
 pub use rule::{Side, Verdict};
 pub use wildmatch::matches_pattern;
 
+/// Says whether a pattern with rsync's wildcards matches the whole text.
+pub fn wildmatch(pattern: &[u8], text: &[u8]) -> bool {
+    wildmatch::Wildmatch::new(pattern).matches(text)
+}
+
 mod accel;
 mod active;
 mod bracket;

@@ -9,7 +9,6 @@ mod job;
 mod problem;
 mod target;
 mod toml_error;
-mod way;
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +19,7 @@ use wire::options::nearest;
 use crate::error::Error;
 use problem::{Problems, Source};
 
-pub use job::{Attributes, DefaultExcludes, Job, default_excludes};
+pub use job::{Attributes, DefaultExcludes, Job, JobWork, default_excludes};
 pub use problem::Problem;
 pub use target::{Daemon, Ssh, Target, Via};
 

@@ -31,7 +31,7 @@
 //! "#;
 //! let config = Config::parse(text, Path::new("repl.toml"))?;
 //! let job = config.job("nightly")?;
-//! assert_eq!(config.target(&job.target)?.destination(job), b"nightly/");
+//! assert_eq!(config.target(&job.target)?.destination(&job.name), b"nightly/");
 //! assert!(job.options(DefaultExcludes::LeftOut).numeric_ids);
 //! # Ok::<(), scheduler::Error>(())
 //! ```
@@ -39,6 +39,7 @@
 pub mod config;
 pub mod error;
 pub mod history;
+pub mod mounts;
 pub mod places;
 pub mod sync;
 

@@ -75,11 +75,22 @@ struct State {
 }
 
 /// What a cancellation has to break.
-#[derive(Debug)]
 pub(crate) enum Target {
     Stream(Weak<Stream>),
     Program(Weak<FarProgram>),
     Waiter(Weak<Notify>),
+    Call(Arc<dyn Fn() + Send + Sync>),
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Target::Stream(_) => "Stream",
+            Target::Program(_) => "Program",
+            Target::Waiter(_) => "Waiter",
+            Target::Call(_) => "Call",
+        })
+    }
 }
 
 impl Canceller {
@@ -88,14 +99,22 @@ impl Canceller {
         Self::default()
     }
 
-    /// Stops the connection; only the first reason is kept.
-    pub fn cancel(&self, reason: Reason) {
+    /// Stops the connection, and tells whether there was anything to stop; only the first reason is
+    /// kept.
+    pub fn cancel(&self, reason: Reason) -> bool {
         let targets = {
             let mut state = self.lock();
             state.reason.get_or_insert(reason);
             std::mem::take(&mut state.targets)
         };
+        let any = targets.iter().any(Target::is_alive);
         targets.iter().for_each(Target::stop);
+        any
+    }
+
+    /// Has `stop` called at the cancellation, for work that needs no connection.
+    pub fn on_cancel(&self, stop: Arc<dyn Fn() + Send + Sync>) {
+        self.add(Target::Call(stop));
     }
 
     /// Returns why the connection was stopped, if it was.
@@ -139,6 +158,7 @@ impl Target {
                     waiter.notify_one();
                 }
             }
+            Target::Call(stop) => stop(),
         }
     }
 
@@ -147,6 +167,7 @@ impl Target {
             Target::Stream(stream) => stream.strong_count() > 0,
             Target::Program(program) => program.strong_count() > 0,
             Target::Waiter(waiter) => waiter.strong_count() > 0,
+            Target::Call(_) => true,
         }
     }
 }

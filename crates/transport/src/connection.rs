@@ -13,6 +13,7 @@ use crate::activity::Activity;
 use crate::canceller::{Canceller, Target};
 use crate::error::Error;
 use crate::far_program::{FarEnd, FarProgram, Started};
+use crate::own_files::OwnFiles;
 use crate::stderr_tail::StderrTail;
 use crate::stream::{Half, Stream};
 use crate::watchdog::IdleLimit;
@@ -63,6 +64,14 @@ impl Ending {
 }
 
 impl Connection {
+    /// Makes a server's connection to the client that has started this process, of its stdin and
+    /// stdout.
+    pub fn over_stdio(canceller: &Canceller) -> Result<Self, Error> {
+        let files = OwnFiles::take(io::stdin(), io::stdout())
+            .map_err(|source| Error::Io { action: "talk through stdin and stdout", source })?;
+        Ok(Self::over(Stream::Own(files), None, "the client".to_owned(), canceller))
+    }
+
     pub(crate) fn over_tcp(socket: TcpStream, peer: String, canceller: &Canceller) -> Self {
         Self::over(Stream::Tcp(socket), None, peer, canceller)
     }
@@ -99,7 +108,8 @@ impl Connection {
         }
     }
 
-    pub(crate) fn limit_idle(&self, limit: Option<Duration>) -> Result<(), Error> {
+    /// Watches over the I/O time limit from now on.
+    pub fn limit_idle(&self, limit: Option<Duration>) -> Result<(), Error> {
         let Some(limit) = limit else { return Ok(()) };
         let started = self.idle_limit.shorten_to(limit);
         started

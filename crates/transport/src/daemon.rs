@@ -1,7 +1,9 @@
 //! How does a daemon let a client in, and what do its refusals mean?
 
+use std::io::Write;
+
 use wire::escape::printable;
-use wire::greeting::{Greeting, daemon_request_module};
+use wire::greeting::{Greeting, daemon_request_module, put_early_input};
 
 use crate::connection::Connection;
 use crate::error::Error;
@@ -34,6 +36,11 @@ pub(crate) fn enter_module(
             }
         }
     };
+    if let Some(input) = account.early_input.as_ref().filter(|input| !input.is_empty()) {
+        let mut early = Vec::new();
+        put_early_input(&mut early, input);
+        connection.writer.write_all(&early).map_err(|error| Entry::Broken(error.into()))?;
+    }
     let asked = daemon_request_module(
         &mut connection.reader,
         &mut connection.writer,

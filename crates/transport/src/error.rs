@@ -76,6 +76,17 @@ pub enum Error {
         /// Every address that was tried, with its outcome.
         tried: String,
     },
+    /// A text that names no web proxy.
+    #[error("invalid proxy specification: should be HOST:PORT")]
+    BadProxy,
+    /// The web proxy did not lead to the daemon.
+    #[error("the proxy {proxy} did not connect: {text}")]
+    Proxy {
+        /// The proxy's host and port.
+        proxy: String,
+        /// Its answer, made printable.
+        text: String,
+    },
     /// The local address to connect from cannot be used.
     #[error("cannot connect from address {address}: {reason}")]
     Bind {
@@ -112,6 +123,8 @@ pub enum Error {
         peer: String,
         /// The beginning of what was printed, made printable.
         seen: String,
+        /// Whether a daemon's greeting was waited for.
+        daemon: bool,
     },
 
     /// The daemon refused before the transfer; its own words.
@@ -155,6 +168,15 @@ pub enum Error {
         why: String,
     },
 
+    /// What is meant for a daemon's early exec cannot be read.
+    #[error("failed to open {}: {source}", .path.display())]
+    EarlyInput {
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+
     /// The session was stopped, by a signal or a time limit.
     #[error("{peer}: {reason}")]
     Stopped {
@@ -195,12 +217,15 @@ impl Error {
             | Error::Refused { .. }
             | Error::NoRoute { .. }
             | Error::Connect { .. }
+            | Error::BadProxy
+            | Error::Proxy { .. }
             | Error::Bind { .. } => exit::SOCKET,
             Error::NoAnswer { .. } => exit::CONNECT_TIMEOUT,
             Error::NoProgram { .. } | Error::Io { .. } => exit::IPC,
             Error::Shell { code, .. } => code.unwrap_or(0).max(exit::STREAM),
+            Error::Noise { daemon: true, .. } => exit::START,
             Error::Noise { .. } => exit::PROTOCOL,
-            Error::Daemon { .. } | Error::Auth { .. } => exit::START,
+            Error::Daemon { .. } | Error::Auth { .. } | Error::EarlyInput { .. } => exit::START,
             Error::Stopped { reason, .. } => reason.exit_code().unwrap_or(exit::STREAM),
             Error::Wire { source, .. } => source.exit_code(),
         }
@@ -246,7 +271,9 @@ impl Error {
             Error::Stopped { reason: Reason::TimedOut { .. }, .. } => {
                 "check that the far side is still awake; a longer limit is set with --timeout"
             }
+            Error::BadProxy | Error::Proxy { .. } => "check the variable RSYNC_PROXY",
             Error::Connect { .. }
+            | Error::EarlyInput { .. }
             | Error::Stopped { .. }
             | Error::Wire { .. }
             | Error::Io { .. } => return None,

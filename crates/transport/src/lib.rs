@@ -4,7 +4,8 @@
 //!
 //! Takes what the user wrote (`nas:dir`, `nas::module/dir`, `rsync://…`), goes there, starts or
 //! enters the rsync on the other side, and hands over a [`Connection`]: two blocking halves on
-//! which the binary set-up comes next. Watches the time limits, and ends the session in order.
+//! which the binary set-up comes next. A server has one to its client
+//! ([`Connection::over_stdio`]). Watches the time limits, and ends the session in order.
 //!
 //! # Invariants
 //!
@@ -35,6 +36,7 @@
 //!     family: None,
 //!     bind: None,
 //!     default_user: "nobody".into(),
+//!     daemon: DaemonWay::default(),
 //! };
 //! let place = Place::parse(b"nas::backup/laptop")?;
 //! let route = Route::to(&place, &options).expect("not a local path");
@@ -64,11 +66,14 @@ mod dsm;
 mod error;
 mod far_program;
 mod open;
+mod own_files;
 mod password;
 mod place;
+mod proxy;
 mod route;
 mod shell;
 mod shell_words;
+mod socket_options;
 mod stderr_tail;
 mod stream;
 mod tcp;
@@ -80,11 +85,13 @@ pub use canceller::{Canceller, Reason};
 pub use connection::{Connection, Ending, reason_of};
 pub use error::Error;
 pub use far_program::FarEnd;
-pub use open::{FarArguments, Hooks, Limits, Session, open};
+pub use open::{FarArguments, Hooks, Limits, Session, list_modules, open};
 pub use password::{PasswordSources, Prompt};
-pub use place::Place;
-pub use route::{Account, Route, RouteOptions};
+pub use place::{HostSpec, Place};
+pub use proxy::Proxy;
+pub use route::{Account, DaemonWay, Route, RouteOptions};
 pub use shell::{FarHost, RemoteShell, SshOptions, Terminal};
+pub use socket_options::SocketOptions;
 pub use stderr_tail::LineSink;
 pub use tcp::{Endpoint, RSYNC_PORT};
 pub use watchdog::IdleLimit;

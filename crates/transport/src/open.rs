@@ -4,7 +4,9 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use wire::escape::printable;
-use wire::greeting::{daemon_greeting, put_daemon_args, put_secluded_args};
+use wire::greeting::{
+    Greeting, daemon_greeting, daemon_request_list, put_daemon_args, put_secluded_args,
+};
 use wire::options::Options;
 use wire::server_args::split_secluded;
 use wire::setup::exchange_versions;
@@ -15,6 +17,7 @@ use crate::daemon::{Entry, enter_module};
 use crate::error::Error;
 use crate::far_program::{FarEnd, FarProgram, Launch};
 use crate::password::PasswordSources;
+use crate::proxy::Proxy;
 use crate::route::{Account, Route};
 use crate::shell::{FarHost, RemoteShell, Terminal};
 use crate::stderr_tail::LineSink;
@@ -81,32 +84,57 @@ pub fn open(
     canceller: &Canceller,
 ) -> Result<Session, Error> {
     let (program, door) = (Program { limits, canceller }, Door { own_protocol, arguments });
+    let argv = route.command(arguments).unwrap_or_default();
     let session = match route {
-        Route::Daemon { endpoint, account } => {
-            let (connection, deadline) = dial(endpoint, limits, canceller)?;
-            door.enter(connection, account, deadline, "rsync", hooks.motd, hooks.passwords)?
-        }
         Route::Shell { shell, host } => {
-            let argv = shell.argv(host, &arguments.open);
             let connection = program.start_shell(shell, host, argv, None, hooks.stderr)?;
             door.speak(connection, &printable(&host.rsync_path))?
         }
-        Route::Pipe { words, terminal } => {
-            let argv = [words.as_slice(), &arguments.open].concat();
+        Route::Pipe { terminal, .. } => {
             let name = printable(argv.first().map_or(b"", Vec::as_slice));
             let launch = Launch { argv, terminal: *terminal, daemon_port: None };
             door.speak(program.start(&launch, name.clone(), hooks.stderr)?, &name)?
         }
-        Route::ShellDaemon { shell, host, port, account } => {
-            let words = ["--server", "--daemon", "."].map(|word| word.as_bytes().to_vec());
-            let (argv, port) = (shell.argv(host, &words), Some(port.unwrap_or(0)));
-            let connection = program.start_shell(shell, host, argv, port, hooks.stderr)?;
-            let rsync_path = printable(&host.rsync_path);
-            door.enter(connection, account, None, &rsync_path, hooks.motd, hooks.passwords)?
+        Route::Daemon { account, .. }
+        | Route::ProgramDaemon { account, .. }
+        | Route::ShellDaemon { account, .. } => {
+            let entrance = program.to_daemon(route, hooks.stderr)?;
+            door.enter(entrance, account, hooks.motd, hooks.passwords)?
         }
     };
     session.connection.limit_idle(limits.idle)?;
     Ok(session)
+}
+
+/// Asks a daemon which modules it has; `hooks.motd` gets each line of its text.
+pub fn list_modules(
+    route: &Route,
+    own_protocol: u32,
+    limits: &Limits,
+    hooks: Hooks<'_>,
+    canceller: &Canceller,
+) -> Result<(), Error> {
+    let door = Door { own_protocol, arguments: &FarArguments::default() };
+    let entrance = Program { limits, canceller }.to_daemon(route, hooks.stderr)?;
+    let (mut connection, _, rsync_path) = door.greet(entrance)?;
+    let mut each = |line: &[u8]| (hooks.motd)(&String::from_utf8_lossy(line));
+    let Connection { reader, writer, peer, .. } = &mut connection;
+    match daemon_request_list(reader, writer, &mut each) {
+        Ok(()) => Ok(()),
+        Err(wire::Error::Daemon(text)) => {
+            Err(Error::Daemon { peer: peer.clone(), module: String::new(), text })
+        }
+        Err(error) => Err(explain(error, connection, &rsync_path)),
+    }
+}
+
+/// A connection to a daemon that has not greeted yet.
+struct Entrance {
+    connection: Connection,
+    /// To be met by its greeting.
+    deadline: Option<Deadline>,
+    /// The program there, for messages.
+    rsync_path: String,
 }
 
 /// Starts a program that leads to the far side.
@@ -126,6 +154,31 @@ impl Program<'_> {
     ) -> Result<Connection, Error> {
         let launch = Launch { argv, terminal: shell.terminal(), daemon_port };
         self.start(&launch, format!("{} {}", shell.program(), host.name), stderr)
+    }
+
+    /// Goes to a daemon, whatever the way.
+    fn to_daemon(&self, route: &Route, stderr: LineSink) -> Result<Entrance, Error> {
+        match route {
+            Route::Daemon { endpoint, proxy, .. } => {
+                dial(endpoint, proxy.as_ref(), self.limits, self.canceller)
+            }
+            Route::ProgramDaemon { words, host, terminal, .. } => {
+                let (argv, terminal) = (words.clone(), *terminal);
+                let launch = Launch { argv, terminal, daemon_port: None };
+                let connection = self.start(&launch, host.clone(), stderr)?;
+                Ok(Entrance { connection, deadline: None, rsync_path: "rsync".to_owned() })
+            }
+            Route::ShellDaemon { shell, host, port, .. } => {
+                let argv = route.command(&FarArguments::default()).unwrap_or_default();
+                let port = Some(port.unwrap_or(0));
+                let connection = self.start_shell(shell, host, argv, port, stderr)?;
+                let rsync_path = printable(&host.rsync_path);
+                Ok(Entrance { connection, deadline: None, rsync_path })
+            }
+            Route::Shell { .. } | Route::Pipe { .. } => {
+                Err(Error::BadPlace { place: String::new(), why: "it is no daemon" })
+            }
+        }
     }
 
     fn start(&self, launch: &Launch, peer: String, stderr: LineSink) -> Result<Connection, Error> {
@@ -152,25 +205,40 @@ fn until_cancelled(mut sink: LineSink, canceller: &Canceller) -> LineSink {
     })
 }
 
-/// Connects to a daemon's port; the deadline is to be met by its greeting.
+/// Connects to a daemon's port, through a proxy where there is one.
 fn dial(
     endpoint: &Endpoint,
+    proxy: Option<&Proxy>,
     limits: &Limits,
     canceller: &Canceller,
-) -> Result<(Connection, Option<Deadline>), Error> {
+) -> Result<Entrance, Error> {
     let begin = Instant::now();
-    let (socket, address) = tcp::connect(endpoint, limits.connect, canceller)?;
+    let hop = match proxy {
+        None => endpoint.clone(),
+        Some(Proxy { host, port, .. }) => {
+            Endpoint { host: host.clone(), port: *port, ..endpoint.clone() }
+        }
+    };
+    let (socket, address) = tcp::connect(&hop, limits.connect, canceller)?;
     let name = match address.ip().to_string() {
-        ip if ip == endpoint.host => tcp::peer(endpoint),
+        ip if ip == endpoint.host || proxy.is_some() => tcp::peer(endpoint),
         ip => format!("{} ({ip}) port {}", endpoint.host, endpoint.port),
     };
-    let connection = Connection::over_tcp(socket, name, canceller);
+    let mut connection = Connection::over_tcp(socket, name, canceller);
     let deadline = limits.connect.map(|limit| Deadline::start(begin, limit, canceller));
     let deadline = deadline
         .transpose()
         .map_err(|source| Error::Io { action: "start the watch over the time limit", source })?;
     connection.limit_idle(limits.idle)?;
-    Ok((connection, deadline))
+    let rsync_path = "rsync".to_owned();
+    if let Some(proxy) = proxy {
+        let Connection { reader, writer, .. } = &mut connection;
+        match proxy.ask(reader, writer, &endpoint.host, endpoint.port) {
+            Ok(asked) => asked?,
+            Err(error) => return Err(explain(error, connection, &rsync_path)),
+        }
+    }
+    Ok(Entrance { connection, deadline, rsync_path })
 }
 
 /// What is said to the far side before the binary set-up.
@@ -201,30 +269,37 @@ impl Door<'_> {
         Ok(writer.write_all(&out)?)
     }
 
+    /// Exchanges greetings with a daemon.
+    fn greet(&self, entrance: Entrance) -> Result<(Connection, Greeting, String), Error> {
+        let Entrance { mut connection, deadline, rsync_path } = entrance;
+        let Connection { reader, writer, .. } = &mut connection;
+        let greeting = daemon_greeting(reader, writer, self.own_protocol);
+        match greeting {
+            Ok(greeting) => {
+                drop(deadline);
+                Ok((connection, greeting, rsync_path))
+            }
+            Err(error) => Err(explain(error, connection, &rsync_path)),
+        }
+    }
+
     /// Greets a daemon, enters the module and sends the arguments.
     fn enter(
         &self,
-        mut connection: Connection,
+        entrance: Entrance,
         account: &Account,
-        deadline: Option<Deadline>,
-        rsync_path: &str,
         motd: &mut dyn FnMut(&str),
         passwords: &mut PasswordSources,
     ) -> Result<Session, Error> {
-        let Connection { reader, writer, .. } = &mut connection;
-        let greeting = match daemon_greeting(reader, writer, self.own_protocol) {
-            Ok(greeting) => greeting,
-            Err(error) => return Err(explain(error, connection, rsync_path)),
-        };
-        drop(deadline);
+        let (mut connection, greeting, rsync_path) = self.greet(entrance)?;
         match enter_module(&mut connection, &greeting, account, passwords, motd) {
             Ok(()) => {}
             Err(Entry::Refused(error)) => return Err(error),
-            Err(Entry::Broken(error)) => return Err(explain(error, connection, rsync_path)),
+            Err(Entry::Broken(error)) => return Err(explain(error, connection, &rsync_path)),
         }
         match self.send_arguments(&mut connection.writer, greeting.protocol) {
             Ok(()) => Ok(Session { connection, protocol: greeting.protocol }),
-            Err(error) => Err(explain(error, connection, rsync_path)),
+            Err(error) => Err(explain(error, connection, &rsync_path)),
         }
     }
 
@@ -248,9 +323,11 @@ fn explain(error: wire::Error, connection: Connection, rsync_path: &str) -> Erro
     let in_between = connection.has_program();
     match error {
         wire::Error::NotDaemon { seen } if in_between && !seen.is_empty() => {
-            Error::Noise { peer, seen: printable(&seen) }
+            Error::Noise { peer, seen: printable(&seen), daemon: true }
         }
-        wire::Error::NotRsync { seen } => Error::Noise { peer, seen: printable(&seen) },
+        wire::Error::NotRsync { seen } => {
+            Error::Noise { peer, seen: printable(&seen), daemon: false }
+        }
         wire::Error::Closed | wire::Error::Io(_) | wire::Error::NotDaemon { .. } if in_between => {
             let canceller = connection.canceller.clone();
             let ending = connection.finish();

@@ -26,7 +26,7 @@ pub enum Place {
         host: String,
         /// The port, when the text has one.
         port: Option<u16>,
-        /// The module's name; never empty.
+        /// The module's name; empty, as is the path, where all modules are meant.
         module: Vec<u8>,
         /// The path below the module, without the slash that follows the module's name.
         path: Vec<u8>,
@@ -36,6 +36,16 @@ pub enum Place {
 impl Place {
     /// Reads a place by rsync's rules: a slash before the first colon makes it a local path.
     pub fn parse(text: &[u8]) -> Result<Place, Error> {
+        match Self::parse_any(text)? {
+            Place::Daemon { module, .. } if module.is_empty() => {
+                Err(Error::BadPlace { place: printable(text), why: NO_MODULE })
+            }
+            place => Ok(place),
+        }
+    }
+
+    /// Does the same, but takes a daemon without a module as well: it is asked for its modules.
+    pub fn parse_any(text: &[u8]) -> Result<Place, Error> {
         let bad = |why| Error::BadPlace { place: printable(text), why };
         if text.contains(&0) {
             return Err(bad("it holds a NUL byte"));
@@ -48,6 +58,36 @@ impl Place {
             None if text.is_empty() => Err(bad("it is empty")),
             None => Ok(Place::Local(text.to_vec())),
         }
+    }
+}
+
+const NO_MODULE: &str =
+    "the daemon's path must start with the name of a module, as host::module/path";
+
+/// Where a text names another machine, and what it names there; the host may be empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostSpec<'a> {
+    /// Whether a daemon is meant.
+    pub daemon: bool,
+    /// User and host as they stand there.
+    pub host: &'a [u8],
+    /// The path there, for a daemon with the module in front.
+    pub path: &'a [u8],
+}
+
+impl<'a> HostSpec<'a> {
+    /// Takes a text apart; `None` where it names a local path.
+    pub fn of(text: &'a [u8]) -> Option<HostSpec<'a>> {
+        if let Some(rest) = strip_scheme(text) {
+            let (authority, path) = split_url(rest);
+            let (host, _) = split_port(authority);
+            return Some(HostSpec { daemon: true, host, path });
+        }
+        let (host, path) = split_host(text)?;
+        Some(match path.strip_prefix(b":") {
+            Some(path) => HostSpec { daemon: true, host, path },
+            None => HostSpec { daemon: false, host, path },
+        })
     }
 }
 
@@ -82,17 +122,25 @@ fn remote(host: &[u8], rest: &[u8]) -> Result<Place, &'static str> {
 }
 
 fn url(rest: &[u8]) -> Result<Place, &'static str> {
-    let end = rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len());
-    let (authority, path) = (&rest[..end], rest.get(end + 1..).unwrap_or_default());
-    // Behind a bracket every colon belongs to the address.
-    let tail = authority.iter().rposition(|&byte| byte == b']').unwrap_or(0);
-    let colon = authority[tail..].iter().position(|&byte| byte == b':').map(|at| at + tail);
-    let (host, port) = match colon {
-        None => (authority, None),
-        Some(colon) => (&authority[..colon], port_number(&authority[colon + 1..])?),
-    };
+    let (authority, path) = split_url(rest);
+    let (host, port) = split_port(authority);
+    let port = port.map_or(Ok(None), port_number)?;
     let (user, host) = user_and_host(host)?;
     daemon(user, host, port, path)
+}
+
+fn split_url(rest: &[u8]) -> (&[u8], &[u8]) {
+    let end = rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len());
+    (&rest[..end], rest.get(end + 1..).unwrap_or_default())
+}
+
+fn split_port(authority: &[u8]) -> (&[u8], Option<&[u8]>) {
+    // Behind a bracket every colon belongs to the address.
+    let tail = authority.iter().rposition(|&byte| byte == b']').unwrap_or(0);
+    match authority[tail..].iter().position(|&byte| byte == b':').map(|at| at + tail) {
+        None => (authority, None),
+        Some(colon) => (&authority[..colon], Some(&authority[colon + 1..])),
+    }
 }
 
 fn port_number(digits: &[u8]) -> Result<Option<u16>, &'static str> {
@@ -114,8 +162,8 @@ fn daemon(
 ) -> Result<Place, &'static str> {
     let end = rest.iter().position(|&byte| byte == b'/').unwrap_or(rest.len());
     let module = rest[..end].to_vec();
-    if module.is_empty() {
-        return Err("the daemon's path must start with the name of a module, as host::module/path");
+    if module.is_empty() && !rest.is_empty() {
+        return Err(NO_MODULE);
     }
     if module.iter().any(|byte| byte.is_ascii_control()) {
         return Err("the module's name holds a control character");
@@ -197,6 +245,25 @@ mod tests {
         for (text, place) in cases {
             assert_eq!(Place::parse(text.as_bytes()).unwrap(), place, "{text}");
         }
+    }
+
+    #[test]
+    fn a_daemon_without_a_module_can_be_asked_for_all() {
+        for text in ["nas::", "rsync://nas", "rsync://nas/"] {
+            let place = Place::parse_any(text.as_bytes()).unwrap();
+            assert_eq!(place, module(None, "nas", None, ("", "")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_found_in_every_form_even_an_empty_one() {
+        let spec = |text: &'static str| {
+            HostSpec::of(text.as_bytes()).map(|spec| (spec.daemon, spec.host, spec.path))
+        };
+        assert_eq!(spec(":x"), Some((false, &b""[..], &b"x"[..])));
+        assert_eq!(spec("me@nas::m/x"), Some((true, &b"me@nas"[..], &b"m/x"[..])));
+        assert_eq!(spec("rsync://[::1]:9/m/x"), Some((true, &b"[::1]"[..], &b"m/x"[..])));
+        assert_eq!(spec("./a:b"), None);
     }
 
     #[test]

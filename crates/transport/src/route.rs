@@ -2,8 +2,11 @@
 
 use wire::options::IpFamily;
 
+use crate::open::FarArguments;
 use crate::place::Place;
+use crate::proxy::Proxy;
 use crate::shell::{FarHost, RemoteShell, Terminal};
+use crate::socket_options::SocketOptions;
 use crate::tcp::{Endpoint, RSYNC_PORT};
 
 /// A way to an rsync on the other side.
@@ -13,6 +16,19 @@ pub enum Route {
     Daemon {
         /// Where it listens.
         endpoint: Endpoint,
+        /// The web proxy that leads there.
+        proxy: Option<Proxy>,
+        /// What is asked for, and by whom.
+        account: Account,
+    },
+    /// A daemon that a program leads to.
+    ProgramDaemon {
+        /// The program and its words.
+        words: Vec<Vec<u8>>,
+        /// The daemon's host, for messages.
+        host: String,
+        /// Whether the program may ask a person.
+        terminal: Terminal,
         /// What is asked for, and by whom.
         account: Account,
     },
@@ -50,6 +66,8 @@ pub struct Account {
     pub module: Vec<u8>,
     /// The user of the module.
     pub user: String,
+    /// What the module's early exec gets (`--early-input`).
+    pub early_input: Option<Vec<u8>>,
 }
 
 /// What decides about the way, beside the place itself.
@@ -69,6 +87,23 @@ pub struct RouteOptions {
     pub bind: Option<String>,
     /// The user of a module where the place names none.
     pub default_user: String,
+    /// How a daemon's port is reached.
+    pub daemon: DaemonWay,
+}
+
+/// What decides about the way to a daemon's port.
+#[derive(Clone, Debug, Default)]
+pub struct DaemonWay {
+    /// The command to run instead of connecting, in which `%H` is the host (`RSYNC_CONNECT_PROG`).
+    pub program: Option<Vec<u8>>,
+    /// The shell that runs it (`RSYNC_SHELL`).
+    pub program_shell: Option<Vec<u8>>,
+    /// The web proxy that leads there (`RSYNC_PROXY`).
+    pub proxy: Option<Proxy>,
+    /// What is set on the socket (`--sockopts`).
+    pub socket_options: SocketOptions,
+    /// What the module's early exec gets (`--early-input`).
+    pub early_input: Option<Vec<u8>>,
 }
 
 impl Route {
@@ -90,6 +125,7 @@ impl Route {
                 let account = Account {
                     module: module.clone(),
                     user: user.clone().unwrap_or_else(|| options.default_user.clone()),
+                    early_input: options.daemon.early_input.clone(),
                 };
                 let port = port.or(options.port);
                 if options.shell_for_daemons {
@@ -98,15 +134,60 @@ impl Route {
                     let host = far_host(host, login);
                     return Some(Route::ShellDaemon { shell, host, port, account });
                 }
+                if let Some(program) = &options.daemon.program {
+                    let words = options.daemon.words(program, host);
+                    let (host, terminal) = (host.clone(), shell.terminal());
+                    return Some(Route::ProgramDaemon { words, host, terminal, account });
+                }
                 let endpoint = Endpoint {
                     host: host.clone(),
                     port: port.unwrap_or(RSYNC_PORT),
                     family: options.family,
                     bind: options.bind.clone(),
+                    socket_options: options.daemon.socket_options.clone(),
                 };
-                Some(Route::Daemon { endpoint, account })
+                Some(Route::Daemon { endpoint, proxy: options.daemon.proxy.clone(), account })
             }
         }
+    }
+}
+
+impl Route {
+    /// Returns the words that start the program of this way, where it has one of its own.
+    pub fn command(&self, arguments: &FarArguments) -> Option<Vec<Vec<u8>>> {
+        match self {
+            Route::Shell { shell, host } => Some(shell.argv(host, &arguments.open)),
+            Route::ShellDaemon { shell, host, .. } => {
+                let words = ["--server", "--daemon", "."].map(|word| word.as_bytes().to_vec());
+                Some(shell.argv(host, &words))
+            }
+            Route::Pipe { words, .. } => Some([words.as_slice(), &arguments.open].concat()),
+            Route::ProgramDaemon { words, .. } => Some(words.clone()),
+            Route::Daemon { .. } => None,
+        }
+    }
+}
+
+impl DaemonWay {
+    /// Returns the words that run the program: `%H` becomes the quoted host, `%%` a `%`.
+    fn words(&self, program: &[u8], host: &str) -> Vec<Vec<u8>> {
+        let host = format!("'{}'", host.replace('\'', "'\\''"));
+        let mut command = Vec::new();
+        let mut rest = program;
+        while let Some((first, tail)) = rest.split_first() {
+            match (first, tail.first()) {
+                (b'%', Some(b'H')) => command.extend_from_slice(host.as_bytes()),
+                (b'%', Some(b'%')) => command.push(b'%'),
+                _ => {
+                    command.push(*first);
+                    rest = tail;
+                    continue;
+                }
+            }
+            rest = &tail[1..];
+        }
+        let shell = self.program_shell.clone().unwrap_or_else(|| b"/bin/sh".to_vec());
+        vec![shell, b"-c".to_vec(), command]
     }
 }
 
@@ -124,6 +205,7 @@ mod tests {
             family: None,
             bind: None,
             default_user: "nobody".into(),
+            daemon: DaemonWay::default(),
         }
     }
 
@@ -133,11 +215,12 @@ mod tests {
 
     #[test]
     fn the_port_in_the_place_wins_over_the_option_and_the_default_user_fills_in() {
-        let Some(Route::Daemon { endpoint, account }) = route("rsync://nas:99/m/x", None) else {
+        let Some(Route::Daemon { endpoint, account, .. }) = route("rsync://nas:99/m/x", None)
+        else {
             panic!("not a daemon");
         };
         assert_eq!((endpoint.port, account.user.as_str()), (99, "nobody"));
-        let Some(Route::Daemon { endpoint, account }) = route("me@nas::m", None) else {
+        let Some(Route::Daemon { endpoint, account, .. }) = route("me@nas::m", None) else {
             panic!("not a daemon");
         };
         assert_eq!((endpoint.port, account.user.as_str()), (8730, "me"));
@@ -151,6 +234,19 @@ mod tests {
         };
         assert_eq!(login(b"ssh"), (Some("me".into()), "me".into()));
         assert_eq!(login(b"ssh -l you"), (None, "me".into()));
+    }
+
+    #[test]
+    fn a_program_that_leads_to_a_daemon_gets_the_host_quoted() {
+        let mut options = options(None);
+        options.daemon.program = Some(b"nc %H 873 100%% %x".to_vec());
+        let Some(Route::ProgramDaemon { words, .. }) =
+            Route::to(&Place::parse(b"a'b::m").unwrap(), &options)
+        else {
+            panic!("no program");
+        };
+        let expected: [&[u8]; 3] = [b"/bin/sh", b"-c", br"nc 'a'\''b' 873 100% %x"];
+        assert_eq!(words, expected);
     }
 
     #[test]

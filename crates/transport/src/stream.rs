@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::activity::Activity;
 use crate::canceller::{Canceller, Reason};
+use crate::own_files::OwnFiles;
 
-/// The socket to a daemon, or the socket pair to a child.
+/// The socket to a daemon, the socket pair to a child, or a server's own stdin and stdout.
 ///
 /// A child gets a socket pair and not two pipes: shutting it down wakes both halves even when a
 /// process that the child left behind holds its end open, and large writes cost half the CPU
@@ -18,6 +19,7 @@ use crate::canceller::{Canceller, Reason};
 pub(crate) enum Stream {
     Tcp(TcpStream),
     Pair(UnixStream),
+    Own(OwnFiles),
 }
 
 impl Stream {
@@ -36,6 +38,7 @@ impl Stream {
         let _ = match self {
             Stream::Tcp(socket) => socket.shutdown(how),
             Stream::Pair(socket) => socket.shutdown(how),
+            Stream::Own(files) => files.shutdown(how),
         };
     }
 
@@ -43,6 +46,7 @@ impl Stream {
         match self {
             Stream::Tcp(socket) => (&mut &*socket).read(buf),
             Stream::Pair(socket) => (&mut &*socket).read(buf),
+            Stream::Own(files) => files.read(buf),
         }
     }
 
@@ -50,6 +54,7 @@ impl Stream {
         match self {
             Stream::Tcp(socket) => (&mut &*socket).write_vectored(bufs),
             Stream::Pair(socket) => (&mut &*socket).write_vectored(bufs),
+            Stream::Own(files) => files.write_vectored(bufs),
         }
     }
 }
@@ -59,6 +64,7 @@ impl AsFd for Stream {
         match self {
             Stream::Tcp(socket) => socket.as_fd(),
             Stream::Pair(socket) => socket.as_fd(),
+            Stream::Own(files) => files.as_fd(),
         }
     }
 }

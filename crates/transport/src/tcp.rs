@@ -14,10 +14,11 @@ use wire::options::IpFamily;
 
 use crate::canceller::{Canceller, Target};
 use crate::error::Error;
+use crate::socket_options::SocketOptions;
 use crate::watchdog::whole_seconds;
 
 /// A port on a host, and how it may be reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
     /// Name or address, without brackets.
     pub host: String,
@@ -27,6 +28,8 @@ pub struct Endpoint {
     pub family: Option<IpFamily>,
     /// The address of this machine to connect from.
     pub bind: Option<String>,
+    /// What is set on the socket.
+    pub socket_options: SocketOptions,
 }
 
 /// The port of an rsync daemon.
@@ -112,7 +115,7 @@ async fn race_all(endpoint: &Endpoint) -> Result<Connected, Error> {
     if addresses.is_empty() {
         return Err(unknown("it has no address of the family asked for".into()));
     }
-    match race(addresses, &from).await {
+    match race(addresses, &from, &endpoint.socket_options).await {
         Ok((socket, address)) => socket
             .into_std()
             .map(|socket| (socket, address))
@@ -151,6 +154,7 @@ type Failure = (SocketAddr, io::Error);
 async fn race(
     addresses: Vec<SocketAddr>,
     from: &[SocketAddr],
+    options: &SocketOptions,
 ) -> Result<(tokio::net::TcpStream, SocketAddr), Vec<Failure>> {
     let mut waiting = addresses.into_iter();
     let mut attempts = JoinSet::new();
@@ -158,8 +162,8 @@ async fn race(
     loop {
         match waiting.next() {
             Some(address) => {
-                let from = same_family(from, &address);
-                attempts.spawn(async move { (address, attempt(address, from).await) });
+                let (from, options) = (same_family(from, &address), options.clone());
+                attempts.spawn(async move { (address, attempt(address, from, &options).await) });
             }
             None if attempts.is_empty() => return Err(failures),
             None => {}
@@ -178,8 +182,13 @@ async fn race(
     }
 }
 
-async fn attempt(to: SocketAddr, from: Option<SocketAddr>) -> io::Result<tokio::net::TcpStream> {
+async fn attempt(
+    to: SocketAddr,
+    from: Option<SocketAddr>,
+    options: &SocketOptions,
+) -> io::Result<tokio::net::TcpStream> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    options.apply(&socket);
     if let Some(from) = from {
         socket.bind(from)?;
     }
@@ -227,7 +236,7 @@ mod tests {
     }
 
     fn endpoint(host: &str, port: u16) -> Endpoint {
-        Endpoint { host: host.to_owned(), port, family: None, bind: None }
+        Endpoint { host: host.to_owned(), port, ..Endpoint::default() }
     }
 
     /// A listener whose queue is full answers no further connection: an address that is silent.
@@ -248,7 +257,7 @@ mod tests {
         let (_listener, _full, silent_address) = silent();
         let start = Instant::now();
         let all = vec![dead, silent_address, live_address];
-        let (_, address) = run(race(all, &[])).unwrap();
+        let (_, address) = run(race(all, &[], &SocketOptions::default())).unwrap();
         assert_eq!(address, live_address);
         assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     }

@@ -73,7 +73,8 @@ fn watch_silence(
         let limit = Duration::from_millis(limit_ms.load(Relaxed));
         let left = limit.saturating_sub(activity.idle());
         if left.is_zero() {
-            return canceller.cancel(Reason::TimedOut { seconds: whole_seconds(limit) });
+            canceller.cancel(Reason::TimedOut { seconds: whole_seconds(limit) });
+            return;
         }
         if let Err(RecvTimeoutError::Disconnected) = woken.recv_timeout(left) {
             return;

@@ -83,7 +83,8 @@ fn hash<D: md4::Digest>(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// The standard alphabet, without `=` at the end.
-fn base64(bytes: &[u8]) -> String {
+/// Encodes without padding.
+pub fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {

@@ -8,8 +8,8 @@ mod request;
 
 use std::io::{Read, Write};
 
-pub use args::{put_daemon_args, put_secluded_args};
-pub use request::daemon_request_module;
+pub use args::{put_daemon_args, put_secluded_args, read_secluded_args};
+pub use request::{daemon_request_list, daemon_request_module, put_early_input};
 
 use crate::auth::AuthDigest;
 use crate::error::{Error, Result};
@@ -52,13 +52,14 @@ where
     R: Read + ?Sized,
     W: Write + ?Sized,
 {
-    w.write_all(format!("@RSYNCD: {own}.0 {}\n", offered_digests()).as_bytes())?;
-    w.flush()?;
-
+    let greeting = format!("@RSYNCD: {own}.0 {}\n", offered_digests());
+    // A daemon that is gone already may have said why before.
+    let said = w.write_all(greeting.as_bytes()).and_then(|()| w.flush());
     let mut line = Vec::new();
-    match read_line(r, &mut line) {
-        Err(Error::Closed | Error::Malformed(_)) => return Err(not_daemon(&line)),
-        result => result?,
+    match (read_line(r, &mut line), said) {
+        (Err(Error::Closed), Err(error)) if line.is_empty() => return Err(error.into()),
+        (Err(Error::Closed | Error::Malformed(_)), _) => return Err(not_daemon(&line)),
+        (result, _) => result?,
     }
     if line.starts_with(ERROR) {
         return Err(Error::Daemon(daemon_text(&line)));

@@ -19,6 +19,10 @@ pub const TEXT_SHOWN: usize = 1024;
 
 /// The longest line of a daemon's text protocol, its LF included.
 pub const DAEMON_LINE: usize = 5120;
+/// The longest argument of a server, in bytes.
+pub const ARGUMENT: usize = 5120;
+/// The most arguments of a server.
+pub const ARGUMENTS: usize = 16_000;
 /// How many bytes of a daemon's message of the day are passed on.
 pub const MOTD_SHOWN: usize = 1 << 14;
 /// How many bytes of text a daemon may send before it says OK.

@@ -45,10 +45,12 @@ where
 {
     let mut word = Vec::new();
     put_u32(&mut word, own);
-    w.write_all(&word)?;
-    w.flush()?;
-
-    let first = read_start(r)?;
+    // A far side that is gone already may have said why before.
+    let said = w.write_all(&word).and_then(|()| w.flush());
+    let first = match (read_start(r), said) {
+        (Err(Error::Closed), Err(error)) => return Err(error.into()),
+        (first, _) => first?,
+    };
     let peer = u32::from_le_bytes(first);
     if !limits::VERSION_WORD.contains(&peer) {
         return Err(Error::NotRsync { seen: read_noise(r, &first) });

@@ -85,12 +85,14 @@ pub(super) fn far_path(path: &Text, below: Below, problems: &mut Problems<'_>) {
         "a path cannot hold control characters".to_string()
     } else if text.split('/').any(|part| part == "..") {
         "a path cannot hold `..`".to_string()
-    } else if text.contains(WILDCARDS) {
+    } else if below != Below::Here && text.contains(WILDCARDS) {
         "the far side would expand a wildcard (`*`, `?`, `[`) in this path".to_string()
     } else if below == Below::Module && text.starts_with('/') {
         "this path is below the module, so it cannot begin with a slash".to_string()
     } else if text.starts_with('-') {
         "a path cannot begin with a dash".to_string()
+    } else if below == Below::Here && !text.starts_with('/') {
+        "a path of this machine must be absolute".to_string()
     } else {
         return;
     };
@@ -102,4 +104,5 @@ pub(super) fn far_path(path: &Text, below: Below, problems: &mut Problems<'_>) {
 pub(super) enum Below {
     Module,
     Login,
+    Here,
 }

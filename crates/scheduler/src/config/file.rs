@@ -28,7 +28,7 @@ pub(super) struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TargetKeys {
-    pub(super) host: Text,
+    pub(super) host: Option<Text>,
     pub(super) via: Spanned<ViaKey>,
     pub(super) port: Option<Spanned<u16>>,
     pub(super) module: Option<Text>,
@@ -66,7 +66,10 @@ pub(super) struct SshKeys {
 #[serde(deny_unknown_fields)]
 pub(super) struct JobKeys {
     pub(super) target: Text,
-    pub(super) sources: Spanned<Vec<Text>>,
+    pub(super) direction: Option<Spanned<DirectionKey>>,
+    pub(super) sources: Option<Spanned<Vec<Text>>>,
+    pub(super) from: Option<Spanned<Vec<Text>>>,
+    pub(super) into: Option<Text>,
     pub(super) attributes: Option<Vec<AttributeKey>>,
     #[serde(default)]
     pub(super) delete: bool,
@@ -87,9 +90,14 @@ pub(super) struct JobKeys {
     hooks: Later,
     notify: Later,
     bandwidth: Later,
-    direction: Later,
-    from: Later,
-    into: Later,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum DirectionKey {
+    #[default]
+    Push,
+    Pull,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -150,9 +158,6 @@ impl JobKeys {
             ("hooks", &self.hooks),
             ("notify", &self.notify),
             ("bandwidth", &self.bandwidth),
-            ("direction", &self.direction),
-            ("from", &self.from),
-            ("into", &self.into),
         ];
         refuse_later(problems, later);
     }

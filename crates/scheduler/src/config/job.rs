@@ -12,7 +12,8 @@ use wire::options::{
 use wire::setup::CompressWish;
 
 use super::Target;
-use super::file::{AttributeKey, CompressKey, JobKeys, Text};
+use super::check::{self, Below};
+use super::file::{AttributeKey, CompressKey, DirectionKey, JobKeys, Text};
 use super::problem::Problems;
 
 /// What a NAS keeps beside the files of people, and what `repl` keeps beside its copies.
@@ -25,11 +26,28 @@ pub struct Job {
     pub name: String,
     /// The name of its target.
     pub target: String,
-    /// What is copied, absolute; a slash at the end means the content, as in rsync.
-    pub sources: Vec<PathBuf>,
+    /// What is copied, and in which direction.
+    pub work: JobWork,
     /// What is kept beyond `-a`.
     pub attributes: Attributes,
     options: Options,
+}
+
+/// Tells what a job copies; a slash at the end of a source means the content, as in rsync.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobWork {
+    /// To the target.
+    Push {
+        /// Absolute paths of this machine.
+        sources: Vec<PathBuf>,
+    },
+    /// From the target.
+    Pull {
+        /// Paths below the target's own.
+        from: Vec<String>,
+        /// The directory of this machine that gets them.
+        into: PathBuf,
+    },
 }
 
 /// Tells what a job keeps beyond `-a`.
@@ -82,15 +100,50 @@ impl JobKeys {
         problems: &mut Problems<'_>,
     ) -> Job {
         check_target(&self.target, targets, problems);
-        check_sources(&self.sources, problems);
+        let work = self.check_work(problems);
         let attributes = attributes(self.attributes.as_deref());
         let options = self.check_options(attributes, problems);
-        Job {
-            name,
-            target: self.target.into_inner(),
-            sources: paths(self.sources.into_inner()),
-            attributes,
-            options,
+        Job { name, target: self.target.into_inner(), work, attributes, options }
+    }
+
+    /// Checks that the keys of one direction are there, and those of the other are not.
+    fn check_work(&self, problems: &mut Problems<'_>) -> JobWork {
+        let pulls = self.direction.as_ref().is_some_and(|key| *key.get_ref() == DirectionKey::Pull);
+        let span = self.target.span();
+        let sources = ("sources", self.sources.as_ref().map(Spanned::span));
+        let from = ("from", self.from.as_ref().map(Spanned::span));
+        let into = ("into", self.into.as_ref().map(Spanned::span));
+        let (needed, strange): (&[_], &[_]) = match pulls {
+            true => (&[from, into], &[sources]),
+            false => (&[sources], &[from, into]),
+        };
+        let direction = if pulls { "pull" } else { "push" };
+        for (key, _) in needed.iter().filter(|(_, found)| found.is_none()) {
+            let message = format!("a job that is to {direction} needs the key `{key}`");
+            problems.add(span.clone(), message);
+        }
+        for (key, found) in strange {
+            if let Some(span) = found {
+                let message = format!("the key `{key}` is not for a job that is to {direction}");
+                problems.add_key(key, span.clone(), message);
+            }
+        }
+        if !pulls {
+            let sources = self.sources.as_ref();
+            sources.inspect(|sources| check_sources(sources, problems));
+            return JobWork::Push {
+                sources: sources.map_or_else(Vec::new, |sources| paths(sources.get_ref())),
+            };
+        }
+        let from = self.from.as_ref();
+        from.inspect(|from| check_from(from, problems));
+        let into = self.into.as_ref();
+        if let Some(into) = into.filter(|into| !into.get_ref().starts_with('/')) {
+            problems.add(into.span(), "the directory must be an absolute path");
+        }
+        JobWork::Pull {
+            from: from.into_iter().flat_map(|from| from.get_ref()).map(text_of).collect(),
+            into: into.map_or_else(PathBuf::new, |into| PathBuf::from(into.get_ref())),
         }
     }
 
@@ -194,6 +247,15 @@ fn check_sources(sources: &Spanned<Vec<Text>>, problems: &mut Problems<'_>) {
     }
 }
 
+fn check_from(from: &Spanned<Vec<Text>>, problems: &mut Problems<'_>) {
+    if from.get_ref().is_empty() {
+        problems.add(from.span(), "a job needs at least one source");
+    }
+    for path in from.get_ref() {
+        check::far_path(path, Below::Module, problems);
+    }
+}
+
 fn attributes(named: Option<&[AttributeKey]>) -> Attributes {
     let has = |attribute| named.is_none_or(|named| named.contains(&attribute));
     Attributes {
@@ -235,6 +297,10 @@ fn bytes(text: &Text) -> Vec<u8> {
     text.get_ref().as_bytes().to_vec()
 }
 
-fn paths(sources: Vec<Text>) -> Vec<PathBuf> {
-    sources.into_iter().map(|source| PathBuf::from(source.into_inner())).collect()
+fn text_of(text: &Text) -> String {
+    text.get_ref().clone()
+}
+
+fn paths(sources: &[Text]) -> Vec<PathBuf> {
+    sources.iter().map(|source| PathBuf::from(source.get_ref())).collect()
 }

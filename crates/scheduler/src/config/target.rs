@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use toml::Spanned;
 
-use super::Job;
 use super::check::{self, Below};
 use super::file::{SshKeys, TargetKeys, Text, ViaKey};
 use super::problem::Problems;
@@ -17,12 +16,12 @@ const DAEMON_PORT: u16 = 873;
 pub struct Target {
     /// Its name in the configuration.
     pub name: String,
-    /// The host name or address.
+    /// The host name or address; empty for a disk of this machine.
     pub host: String,
     /// How it is reached.
     pub via: Via,
-    /// The directory that holds the jobs, below the module or on the far machine; without a slash
-    /// at its end, empty for the module itself or the login directory.
+    /// The directory that holds the jobs, below the module, on the far machine or on this one;
+    /// without a slash at its end, empty for the module itself or the login directory.
     pub path: String,
     /// How ssh is called; also given where `via` is the daemon, for what only ssh can do.
     pub ssh: Ssh,
@@ -37,6 +36,8 @@ pub enum Via {
     Daemon(Daemon),
     /// By ssh.
     Ssh,
+    /// It is a directory of this machine, such as a mounted disk.
+    Path,
 }
 
 /// Describes a module of an rsync daemon.
@@ -71,11 +72,17 @@ impl Target {
     /// Returns the directory of a job, with a slash at its end: `path/job/`.
     ///
     /// Over the daemon it is below the module, over ssh below the login directory or absolute.
-    pub fn destination(&self, job: &Job) -> Vec<u8> {
-        match self.path.as_str() {
-            "" => format!("{}/", job.name),
-            "/" => format!("/{}/", job.name),
-            path => format!("{path}/{}/", job.name),
+    pub fn destination(&self, job: &str) -> Vec<u8> {
+        [self.below(job).as_slice(), b"/"].concat()
+    }
+
+    /// Returns a path below the target's own; empty for the target itself.
+    pub fn below(&self, path: &str) -> Vec<u8> {
+        match (self.path.as_str(), path) {
+            ("", path) => path.to_string(),
+            (base, "") => base.to_string(),
+            ("/", path) => format!("/{path}"),
+            (base, path) => format!("{base}/{path}"),
         }
         .into_bytes()
     }
@@ -84,13 +91,13 @@ impl Target {
 impl TargetKeys {
     /// Checks what the keys say together.
     pub(super) fn check(self, name: String, problems: &mut Problems<'_>) -> Target {
-        check::host(&self.host, problems);
         for user in self.user.iter().chain(self.ssh.iter().filter_map(|ssh| ssh.user.as_ref())) {
             check::user(user, problems);
         }
         let below = match self.via.get_ref() {
             ViaKey::Daemon => Below::Module,
-            _ => Below::Login,
+            ViaKey::Path => Below::Here,
+            ViaKey::Ssh | ViaKey::Tls => Below::Login,
         };
         if let Some(path) = &self.path {
             check::far_path(path, below, problems);
@@ -99,7 +106,7 @@ impl TargetKeys {
         let path = self.path.map(Spanned::into_inner).unwrap_or_default();
         Target {
             name,
-            host: self.host.into_inner(),
+            host: self.host.map(Spanned::into_inner).unwrap_or_default(),
             via,
             path: without_slash(path),
             ssh: self.ssh.map(|ssh| ssh.check(problems)).unwrap_or_default(),
@@ -109,16 +116,51 @@ impl TargetKeys {
 
     fn check_via(&self, problems: &mut Problems<'_>) -> Via {
         match self.via.get_ref() {
+            ViaKey::Path => {
+                self.check_disk(problems);
+                return Via::Path;
+            }
+            ViaKey::Daemon | ViaKey::Ssh | ViaKey::Tls => match &self.host {
+                Some(host) => check::host(host, problems),
+                None => problems.add(self.via.span(), "such a target needs the key `host`"),
+            },
+        }
+        match self.via.get_ref() {
             ViaKey::Daemon => Via::Daemon(self.check_daemon(problems)),
-            ViaKey::Ssh => {
+            ViaKey::Tls => {
+                let what = check::not_yet("this way to a target");
+                let message = format!("{what}; take \"daemon\", \"ssh\" or \"path\"");
+                problems.add(self.via.span(), message);
+                Via::Ssh
+            }
+            ViaKey::Ssh | ViaKey::Path => {
                 self.refuse_daemon_keys(problems);
                 Via::Ssh
             }
-            ViaKey::Tls | ViaKey::Path => {
-                let what = check::not_yet("this way to a target");
-                problems.add(self.via.span(), format!("{what}; take \"daemon\" or \"ssh\""));
-                Via::Ssh
+        }
+    }
+
+    /// A disk has a path and nothing else.
+    fn check_disk(&self, problems: &mut Problems<'_>) {
+        if self.path.is_none() {
+            problems.add(self.via.span(), "a target via \"path\" needs the key `path`");
+        }
+        let spans = [
+            ("host", self.host.as_ref().map(Spanned::span)),
+            ("module", self.module.as_ref().map(Spanned::span)),
+            ("port", self.port.as_ref().map(Spanned::span)),
+            ("user", self.user.as_ref().map(Spanned::span)),
+            ("password_file", self.password_file.as_ref().map(Spanned::span)),
+            ("rsync_path", self.rsync_path.as_ref().map(Spanned::span)),
+        ];
+        for (key, span) in spans {
+            if let Some(span) = span {
+                let message = format!("the key `{key}` is for another machine, not for a path");
+                problems.add_key(key, span, message);
             }
+        }
+        if self.ssh.is_some() {
+            problems.add(self.via.span(), "the key `ssh` is for another machine, not for a path");
         }
     }
 

@@ -41,7 +41,7 @@ fn the_example_is_read_as_it_is_meant() {
     assert_eq!(daemon.password_file.as_deref(), Some(Path::new("/etc/repl/ds214.secret")));
 
     let job = config.job("nightly").unwrap();
-    assert_eq!(target.destination(job), b"ds918/nightly/");
+    assert_eq!(target.destination(&job.name), b"ds918/nightly/");
     assert_eq!(config.jobs_of(target).count(), 1);
     let mut expected = Options::archive();
     let words = "-HAX --numeric-ids --delete -x --exclude=*.tmp --exclude=/photo/cache/ \
@@ -112,9 +112,21 @@ fn a_job_has_its_own_directory_below_every_kind_of_path() {
     ];
     for (path, destination) in cases {
         let config = over_ssh(path);
-        let found = config.targets[0].destination(&config.jobs[0]);
+        let found = config.targets[0].destination(&config.jobs[0].name);
         assert_eq!(found, destination.as_bytes(), "{path}");
     }
+}
+
+#[test]
+fn a_job_can_fetch_and_a_target_can_be_a_disk() {
+    let job = "[jobs.j]\ntarget = \"disk\"\ndirection = \"pull\"\nfrom = [\"photo/\", \"a\"]\n\
+        into = \"/srv/copy\"\n";
+    let config = parsed(&format!("[targets.disk]\nvia = \"path\"\npath = \"/mnt/usb/\"\n{job}"));
+    let (target, job) = (&config.targets[0], &config.jobs[0]);
+    assert_eq!(target.via, Via::Path);
+    let JobWork::Pull { from, into } = &job.work else { panic!("{job:?}") };
+    assert_eq!(target.below(&from[0]), b"/mnt/usb/photo/");
+    assert_eq!(into, Path::new("/srv/copy"));
 }
 
 #[test]
@@ -124,7 +136,8 @@ fn targets_and_jobs_stay_in_the_order_of_the_file() {
     let config = parsed(&format!("{JOB}{more}{TARGET}"));
     let names: Vec<&str> = config.jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["j", "b", "a"]);
-    assert_eq!(config.jobs[1].sources[0].as_os_str(), "/x/");
+    let JobWork::Push { sources } = &config.jobs[1].work else { panic!() };
+    assert_eq!(sources[0].as_os_str(), "/x/");
 }
 
 #[test]
@@ -162,9 +175,6 @@ fn the_file_of_the_design_is_refused_by_the_name_of_each_later_key() {
         "hooks",
         "notify",
         "bandwidth",
-        "direction",
-        "from",
-        "into",
     ];
     assert_eq!(refused, later, "{text}");
 

@@ -17,6 +17,13 @@ pub(crate) struct Pass {
     pub(crate) why: String,
 }
 
+impl Pass {
+    /// A session in which nothing is chosen: the receiver chooses for itself.
+    pub(crate) fn plain(options: &Options) -> Self {
+        Pass { options: options.clone(), why: String::new() }
+    }
+}
+
 /// Divides a run into its sessions; nearly always it is one.
 pub(crate) fn passes(task: &Task, options: &Options, sources: &Sources) -> Vec<Pass> {
     if let Some(block) = options.block_size {
@@ -74,16 +81,15 @@ fn divided(options: &Options, look: &QuickLook, why: String) -> Vec<Pass> {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::history::RunRecord;
-    use crate::sync::task::{Way, Wishes};
+    use crate::sync::task::{Way, Wishes, Work};
 
     fn task(last_run: Option<RunRecord>) -> Task {
         Task {
             name: "test".into(),
             options: Options::archive(),
-            sources: Vec::new(),
+            work: Work::Push(Vec::new()),
             way: Way { place: transport::Place::Local(Vec::new()), ssh: Default::default() },
             wishes: Wishes { acls: true, xattrs: true },
             makes_path: true,

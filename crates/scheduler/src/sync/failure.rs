@@ -1,6 +1,8 @@
 //! Why a run failed, in words for a person: what, why, and what to do.
 
-use transport::{Advice, Ending, FarEnd, Reason};
+use transport::{Advice, FarEnd, Reason};
+
+use super::exchange::Closed;
 
 /// The end of a run that did not come through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +27,9 @@ impl Failure {
     }
 
     /// A failure in the middle: our error, how the far side ended, and the texts that it sent.
-    pub(crate) fn of_session(
-        error: &engine::Error,
-        stopped: Option<Reason>,
-        ending: &Ending,
-        texts: &[String],
-        peer: &str,
-    ) -> Self {
+    pub(crate) fn of_session(error: &engine::Error, closed: &Closed) -> Self {
+        let Closed { ending, stopped, texts, peer, .. } = closed;
+        let stopped = *stopped;
         if let Some(code) = stopped.and_then(Reason::exit_code) {
             let reason = stopped.map_or_else(String::new, |reason| reason.to_string());
             return Self { code, what: format!("{peer}: {reason}"), hint: hint_of(stopped) };

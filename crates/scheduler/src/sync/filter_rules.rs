@@ -4,22 +4,25 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use filter::{Closing, CvsIgnore, LineEnds, RuleList, Settings};
 use wire::options::{Delimiter, FilterOption, Options};
 
 use super::failure::Failure;
-use super::task::{Surroundings, Task};
+use super::task::Surroundings;
 
 /// The suffix of backup files where `--suffix` names none.
 const BACKUP_SUFFIX: &[u8] = b"~";
 /// Where `--delay-updates` keeps files if `--partial-dir` does not say.
 const DELAY_DIR: &[u8] = b".~tmp~";
 
-/// Reads all filter options of a task into one list.
-pub(crate) fn rules(task: &Task, around: &Surroundings) -> Result<RuleList, Failure> {
-    let options = &task.options;
+/// Reads all filter options into one list.
+///
+/// # Errors
+///
+/// Says which rule or file is wrong.
+pub fn rules(options: &Options, around: &Surroundings) -> Result<RuleList, RuleError> {
     let mut rules = RuleList::new(Settings {
         line_ends: line_ends(options.from0),
         cvs_ignore: cvs_ignore(around),
@@ -29,11 +32,11 @@ pub(crate) fn rules(task: &Task, around: &Surroundings) -> Result<RuleList, Fail
         add(&mut rules, option)?;
     }
     rules.set_line_ends(line_ends(options.from0));
-    rules.close(&closing(options)).map_err(failed)?;
+    rules.close(&closing(options))?;
     Ok(rules)
 }
 
-fn add(rules: &mut RuleList, option: &FilterOption) -> Result<(), Failure> {
+fn add(rules: &mut RuleList, option: &FilterOption) -> Result<(), RuleError> {
     match option {
         FilterOption::Exclude(pattern) => rules.add_exclude(pattern),
         FilterOption::Include(pattern) => rules.add_include(pattern),
@@ -41,14 +44,14 @@ fn add(rules: &mut RuleList, option: &FilterOption) -> Result<(), Failure> {
         FilterOption::RsyncFilter => rules.add_rsync_filter(),
         FilterOption::ExcludeFrom(path, ends) => {
             rules.set_line_ends(line_ends(*ends));
-            rules.add_exclude_from(path.as_os_str().as_bytes(), &read_rule_file(path)?)
+            rules.add_exclude_from(path.as_os_str().as_bytes(), &read_rule_file("exclude", path)?)
         }
         FilterOption::IncludeFrom(path, ends) => {
             rules.set_line_ends(line_ends(*ends));
-            rules.add_include_from(path.as_os_str().as_bytes(), &read_rule_file(path)?)
+            rules.add_include_from(path.as_os_str().as_bytes(), &read_rule_file("include", path)?)
         }
     }
-    .map_err(failed)
+    .map_err(Into::into)
 }
 
 fn line_ends(delimiter: Delimiter) -> LineEnds {
@@ -85,17 +88,44 @@ fn read_merge_file(path: &[u8]) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-fn read_rule_file(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read_rule_file(kind: &'static str, path: &Path) -> Result<Vec<u8>, RuleError> {
     let read = match path == Path::new("-") {
         true => io::read_to_string(io::stdin()).map(String::into_bytes),
         false => fs::read(path),
     };
-    read.map_err(|error| {
-        let what = format!("cannot read the filter file {}: {error}", path.display());
-        Failure::local(wire::exit::FILE_IO, what)
-    })
+    read.map_err(|source| RuleError::File { kind, path: path.to_owned(), source })
 }
 
-fn failed(error: filter::Error) -> Failure {
-    Failure::local(error.exit_code(), error)
+/// Why there is no list of rules.
+#[derive(Debug, thiserror::Error)]
+pub enum RuleError {
+    /// A file of rules cannot be read.
+    #[error("cannot read the filter file {}: {source}", path.display())]
+    File {
+        /// `exclude` or `include`.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// A rule makes no sense.
+    #[error(transparent)]
+    Rule(#[from] filter::Error),
+}
+
+impl RuleError {
+    /// Returns rsync's exit code for it.
+    pub fn exit_code(&self) -> i32 {
+        match self {
+            RuleError::File { .. } => wire::exit::FILE_IO,
+            RuleError::Rule(error) => error.exit_code(),
+        }
+    }
+}
+
+impl From<RuleError> for Failure {
+    fn from(error: RuleError) -> Self {
+        Failure::local(error.exit_code(), error)
+    }
 }

@@ -1,33 +1,28 @@
-//! The run of a task: connect, push, hear how the far side ended; again with less where it
+//! The run of a task: connect, copy, hear how the far side ended; again with less where it
 //! cannot do everything.
 
-use std::sync::Mutex;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{Event, Progress, Role, Sources, Summary, Telling};
+use engine::{Destination, Progress, Receive, Role, Send, Sources, Summary, Telling};
 use filter::RuleList;
-use transport::{
-    Canceller, Connection, FarArguments, Hooks, Limits, PasswordSources, Reason, Route,
-};
+use transport::{Canceller, LineSink, Place, Session};
 use wire::options::Options;
-use wire::server_args::{Channel, Direction, server_args};
+use wire::server_args::Direction;
 
 use crate::history::RunRecord;
 
 use super::adapt::adapt;
-use super::block_plan::passes;
-use super::failure::{Failure, is_loss};
+use super::block_plan::{Pass, passes};
+use super::exchange::{Part, exchange};
+use super::failure::Failure;
 use super::filter_rules::rules;
-use super::task::{Surroundings, Task};
+use super::local;
+use super::route::{Callers, connect};
+use super::task::{Surroundings, Task, Work};
 
 /// How long a daemon may take to answer, where `--contimeout` does not say.
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
-
-/// How long a far side with which a session has failed may take to end.
-const FAILED_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Texts of the far side that are kept to find out why a run failed.
-const MAX_TEXTS: usize = 64;
 
 /// What a task came to.
 #[derive(Clone, Debug)]
@@ -52,7 +47,7 @@ pub struct Tellers<'a> {
     /// Is raised while it runs.
     pub progress: &'a Progress,
     /// Gets each line of the remote shell's stderr.
-    pub far_stderr: &'a (dyn Fn() -> Box<dyn FnMut(&str) + Send> + Sync),
+    pub far_stderr: &'a (dyn Fn() -> LineSink + Sync),
     /// Asks a person for a password, where there is one.
     pub prompt: Option<AskPassword>,
 }
@@ -77,50 +72,112 @@ pub fn run(
     tellers: &Tellers<'_>,
     new_canceller: &dyn Fn() -> Canceller,
 ) -> Outcome {
-    match prepare(task, around, tellers) {
+    match prepare(task, around, tellers, new_canceller) {
         Err(failure) => Outcome::failed(failure),
         // Everything that is not there was to be passed over.
-        Ok((sources, _)) if sources.is_empty() => {
+        Ok(Ready { end: End::Sources(sources), .. }) if sources.is_empty() => {
             Outcome { code: wire::exit::OK, summary: Some(Summary::default()), failure: None }
         }
-        Ok((sources, filter)) => {
-            let ready = Ready { task, around, tellers, new_canceller, sources, filter };
-            ready.all_passes()
-        }
+        Ok(ready) => match &task.way.place {
+            Place::Local(_) => local::run(&ready).unwrap_or_else(Outcome::failed),
+            _ => ready.all_passes(),
+        },
     }
 }
 
-fn prepare(
+fn prepare<'a>(
+    task: &'a Task,
+    around: &'a Surroundings,
+    tellers: &'a Tellers<'a>,
+    new_canceller: &'a dyn Fn() -> Canceller,
+) -> Result<Ready<'a>, Failure> {
+    let filter = rules(&task.options, around)?;
+    let end = match &task.work {
+        Work::Push(paths) => End::Sources(open_sources(paths, task, tellers)?),
+        Work::Pull { into, .. } => {
+            // By hand a new name may be given, as to rsync.
+            if task.makes_path || into.exists() {
+                local::check_destination(into, around)?;
+            }
+            End::Destination(Destination::new(into))
+        }
+    };
+    Ok(Ready { task, around, tellers, new_canceller, end, filter })
+}
+
+pub(super) fn open_sources(
+    paths: &[PathBuf],
     task: &Task,
-    around: &Surroundings,
     tellers: &Tellers<'_>,
-) -> Result<(Sources, RuleList), Failure> {
-    let filter = rules(task, around)?;
-    let sources = Sources::open(&task.sources, &task.options);
+) -> Result<Sources, Failure> {
+    let sources = Sources::open(paths, &task.options);
     if sources.is_empty() && sources.missing() > 0 {
         sources.tell(tellers.monitor);
         let error = engine::Error::NothingToSend;
         return Err(Failure::local(error.exit_code(), error));
     }
-    Ok((sources, filter))
+    Ok(sources)
 }
 
-/// A task whose sources are open.
-struct Ready<'a> {
-    task: &'a Task,
-    around: &'a Surroundings,
-    tellers: &'a Tellers<'a>,
-    new_canceller: &'a dyn Fn() -> Canceller,
-    sources: Sources,
-    filter: RuleList,
+/// A task whose end on this machine is open.
+pub(super) struct Ready<'a> {
+    pub(super) task: &'a Task,
+    pub(super) around: &'a Surroundings,
+    pub(super) tellers: &'a Tellers<'a>,
+    pub(super) new_canceller: &'a dyn Fn() -> Canceller,
+    pub(super) end: End,
+    pub(super) filter: RuleList,
+}
+
+/// What a task reads from or writes to on this machine.
+pub(super) enum End {
+    Sources(Sources),
+    Destination(Destination),
 }
 
 impl Ready<'_> {
+    pub(super) fn sender<'s>(&'s self, options: &'s Options, sources: &'s Sources) -> Send<'s> {
+        Send {
+            role: Role::Client,
+            options,
+            sources,
+            filter: &self.filter,
+            umask: self.around.umask,
+            telling: telling(),
+            monitor: self.tellers.monitor,
+            progress: self.tellers.progress,
+        }
+    }
+
+    pub(super) fn receiver<'s>(
+        &'s self,
+        options: &'s Options,
+        destination: &'s Destination,
+    ) -> Receive<'s> {
+        Receive {
+            role: Role::Client,
+            options,
+            destination,
+            filter: &self.filter,
+            umask: self.around.umask,
+            telling: telling(),
+            monitor: self.tellers.monitor,
+            progress: self.tellers.progress,
+            state_dir: self.around.state_dir.as_deref(),
+        }
+    }
+
     fn all_passes(&self) -> Outcome {
         let mut options = self.task.options.clone();
         let mut whole: Option<Outcome> = None;
-        for pass in passes(self.task, &options.clone(), &self.sources) {
-            (self.tellers.note)(Note::Decision(&pass.why));
+        let passes = match &self.end {
+            End::Sources(sources) => passes(self.task, &options, sources),
+            End::Destination(_) => vec![Pass::plain(&options)],
+        };
+        for pass in passes {
+            if !pass.why.is_empty() {
+                (self.tellers.note)(Note::Decision(&pass.why));
+            }
             let mut pass_options = Options {
                 acls: options.acls,
                 xattrs: options.xattrs,
@@ -154,90 +211,53 @@ impl Ready<'_> {
     }
 
     fn attempt(&self, options: &Options) -> Result<Outcome, Failure> {
-        let canceller = (self.new_canceller)();
-        let (mut connection, protocol) = self.connect(options, &canceller)?;
-        let idle_limit = connection.idle_limit.clone();
-        let texts = Mutex::new(Vec::new());
-        let monitor = |event: Event<'_>| {
-            match &event {
-                Event::FarText { text, .. } => keep(&texts, text),
-                Event::TimeLimit(seconds) => {
-                    let limit = Duration::from_secs((*seconds).into());
-                    // Without the watch the far side's own limit still ends the session.
-                    let _ = idle_limit.shorten_to(limit);
-                }
-                _ => {}
+        let session = self.connect(options)?;
+        let part = match &self.end {
+            End::Sources(sources) => Part::Send(self.sender(options, sources)),
+            End::Destination(destination) => Part::Receive(self.receiver(options, destination)),
+        };
+        let closed = exchange(session, &part);
+        match closed.done {
+            Ok(ref summary) => {
+                let code = closed.ending.merge(summary.exit_code());
+                Ok(Outcome { code, summary: Some(summary.clone()), failure: None })
             }
-            (self.tellers.monitor)(event);
-        };
-        let send = engine::Send {
-            role: Role::Client,
-            options,
-            sources: &self.sources,
-            filter: &self.filter,
-            umask: self.around.umask,
-            telling: Telling { after_transfer: true, ..Telling::default() },
-            monitor: &monitor,
-            progress: self.tellers.progress,
-        };
-        let hang_up = || canceller.cancel(Reason::Failed);
-        let (reader, writer) = (&mut connection.reader, &mut connection.writer);
-        let done = send.run(reader, writer, protocol, &hang_up);
-        let stopped = canceller.reason();
-        if done.as_ref().is_err_and(|error| !is_loss(error)) {
-            // Its end can tell nothing more, and it need not come by itself.
-            canceller.cancel(Reason::Failed);
-        }
-        let peer = connection.peer.clone();
-        let ending = match done {
-            Ok(_) => connection.finish(),
-            Err(_) => connection.finish_within(FAILED_PATIENCE),
-        };
-        let texts = texts.into_inner().unwrap_or_default();
-        match done {
-            Ok(summary) => {
-                let code = ending.merge(summary.exit_code());
-                Ok(Outcome { code, summary: Some(summary), failure: None })
-            }
-            Err(error) => Err(Failure::of_session(&error, stopped, &ending, &texts, &peer)),
+            Err(ref error) => Err(Failure::of_session(error, &closed)),
         }
     }
 
-    fn connect(
-        &self,
-        options: &Options,
-        canceller: &Canceller,
-    ) -> Result<(Connection, u32), Failure> {
+    fn connect(&self, options: &Options) -> Result<Session, Failure> {
+        let (way, around) = (&self.task.way, self.around);
         let failed = |error: transport::Error| Failure::of_transport(&error);
-        let (route, path) = self.task.way.route(options, self.around).map_err(failed)?;
-        let channel = match route {
-            Route::Daemon { .. } | Route::ShellDaemon { .. } => Channel::Daemon,
-            Route::Shell { .. } | Route::Pipe { .. } => Channel::Shell,
+        let warn = |text: &str| (self.tellers.note)(Note::Warning(text));
+        let mut unknown = |name: &str| warn(&format!("unknown socket option {name}"));
+        let route = way.route(options, around, &mut unknown).map_err(failed)?;
+        let (direction, paths) = match &self.task.work {
+            Work::Push(_) => (Direction::ToServer, vec![way.far_path(&way.path())]),
+            Work::Pull { from, .. } => {
+                (Direction::FromServer, from.iter().map(|path| way.far_path(path)).collect())
+            }
         };
-        let words = server_args(options, channel, Direction::ToServer, &[&path]);
-        let arguments = FarArguments::new(&words, options);
-        let seconds = |limit: u32| (limit > 0).then(|| Duration::from_secs(limit.into()));
-        let connect = seconds(options.contimeout).unwrap_or(CONNECT_LIMIT);
-        let limits = Limits { connect: Some(connect), idle: seconds(options.timeout) };
-        let mut passwords = PasswordSources {
-            file: options.password_file.clone(),
-            variable: self.around.rsync_password.clone(),
-            prompt: self.tellers.prompt.map(|ask| Box::new(ask) as _),
-        };
-        let hooks = Hooks {
+        let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+        let callers = Callers {
             stderr: (self.tellers.far_stderr)(),
             motd: &mut |line| (self.tellers.note)(Note::Motd(line)),
-            passwords: &mut passwords,
+            command: &mut |_| (),
+            prompt: self.tellers.prompt.map(|ask| Box::new(ask) as _),
+            connect_limit: Some(CONNECT_LIMIT),
         };
-        let own = options.own_protocol();
-        transport::open(&route, own, &arguments, &limits, hooks, canceller)
-            .map(|session| (session.connection, session.protocol))
-            .map_err(failed)
+        let canceller = (self.new_canceller)();
+        connect(&route, (options, around), direction, &paths, callers, &canceller).map_err(failed)
     }
 }
 
+/// A bar wants to know of a file once it has been copied.
+fn telling() -> Telling {
+    Telling { after_transfer: true, ..Telling::default() }
+}
+
 impl Outcome {
-    fn failed(failure: Failure) -> Self {
+    pub(super) fn failed(failure: Failure) -> Self {
         Self { code: failure.code, summary: None, failure: Some(failure) }
     }
 
@@ -263,13 +283,6 @@ pub fn gravest(codes: impl IntoIterator<Item = i32>) -> i32 {
         _ => 4,
     };
     codes.into_iter().max_by_key(gravity).unwrap_or(wire::exit::OK)
-}
-
-fn keep(texts: &Mutex<Vec<String>>, text: &[u8]) {
-    let Ok(mut texts) = texts.lock() else { return };
-    if texts.len() < MAX_TEXTS {
-        texts.push(String::from_utf8_lossy(text).into_owned());
-    }
 }
 
 impl Outcome {
@@ -301,11 +314,12 @@ impl Outcome {
 
 /// Counts what there is to look at, for a bar; see [`engine::census`].
 pub fn census(task: &Task, around: &Surroundings, progress: &Progress) {
+    let Work::Push(paths) = &task.work else { return };
     // Whatever is wrong with rules or sources is told by the run itself.
-    let Ok(filter) = rules(task, around) else {
+    let Ok(filter) = rules(&task.options, around) else {
         return;
     };
-    let sources = Sources::open(&task.sources, &task.options);
+    let sources = Sources::open(paths, &task.options);
     engine::census(&sources, &filter, task.options.one_file_system > 0, progress);
 }
 

@@ -2,22 +2,22 @@
 
 use std::path::PathBuf;
 
-use transport::{Place, RemoteShell, Route, SshOptions, Terminal};
+use transport::{Place, SshOptions};
 use wire::options::Options;
 
-use crate::config::{DefaultExcludes, Job, Target, Via};
+use crate::config::{DefaultExcludes, Job, JobWork, Target, Via};
 use crate::history::RunRecord;
 
-/// One push: the sources of one job to one place.
+/// One copy: what one job takes from one place to another.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The job's name, or what a push by hand is called.
+    /// The job's name, or what a copy by hand is called.
     pub name: String,
     /// The session's options.
     pub options: Options,
-    /// What is sent.
-    pub sources: Vec<PathBuf>,
-    /// Where it goes.
+    /// What is copied, and in which direction.
+    pub work: Work,
+    /// The far place: where a push goes to and a pull comes from.
     pub way: Way,
     /// What may be left out where the far side has no such thing.
     pub wishes: Wishes,
@@ -27,18 +27,36 @@ pub struct Task {
     pub last_run: Option<RunRecord>,
 }
 
+/// What is copied, and in which direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// These paths of this machine go to the way's place.
+    Push(Vec<PathBuf>),
+    /// These paths of the far side come here.
+    Pull {
+        /// As the far side knows them, without the module.
+        from: Vec<Vec<u8>>,
+        /// The directory that gets them.
+        into: PathBuf,
+    },
+}
+
 impl Task {
-    /// Describes a push of paths, with what a job has by default.
-    pub fn by_hand(way: Way, sources: Vec<PathBuf>) -> Self {
+    /// Describes a copy of paths, with what a job has by default.
+    pub fn by_hand(way: Way, work: Work) -> Self {
         let mut options = Options::archive();
         options.numeric_ids = true;
         options.hard_links = 1;
         options.acls = true;
         options.xattrs = 1;
+        let name = match work {
+            Work::Push(_) => "push",
+            Work::Pull { .. } => "pull",
+        };
         Self {
-            name: "push".into(),
+            name: name.into(),
             options,
-            sources,
+            work,
             way,
             wishes: Wishes { acls: true, xattrs: true },
             makes_path: false,
@@ -53,14 +71,32 @@ impl Task {
         if let Via::Daemon(daemon) = &target.via {
             options.password_file = daemon.password_file.clone();
         }
+        let (work, path) = match &job.work {
+            JobWork::Push { sources } => {
+                (Work::Push(sources.clone()), target.destination(&job.name))
+            }
+            JobWork::Pull { from, into } => {
+                let from = from.iter().map(|name| target.below(name)).collect();
+                (Work::Pull { from, into: into.clone() }, target.below(""))
+            }
+        };
         Self {
             name: job.name.clone(),
             options,
-            sources: job.sources.clone(),
-            way: Way::to(target, target.destination(job)),
+            work,
+            way: Way::to(target, path),
             wishes: Wishes { acls: !job.attributes.named, xattrs: !job.attributes.named },
             makes_path: true,
             last_run: None,
+        }
+    }
+}
+
+impl std::fmt::Display for Task {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.work {
+            Work::Push(_) => write!(f, "{} to {}", self.name, self.way),
+            Work::Pull { .. } => write!(f, "{} from {}", self.name, self.way),
         }
     }
 }
@@ -92,6 +128,12 @@ pub struct Surroundings {
     pub rsync_rsh: Option<Vec<u8>>,
     /// The value of `RSYNC_PASSWORD`.
     pub rsync_password: Option<Vec<u8>>,
+    /// The value of `RSYNC_CONNECT_PROG`.
+    pub rsync_connect_prog: Option<Vec<u8>>,
+    /// The value of `RSYNC_SHELL`.
+    pub rsync_shell: Option<Vec<u8>>,
+    /// The value of `RSYNC_PROXY`.
+    pub rsync_proxy: Option<Vec<u8>>,
     /// The home directory, for `.cvsignore`.
     pub home: Option<PathBuf>,
     /// The value of `CVSIGNORE`.
@@ -100,6 +142,8 @@ pub struct Surroundings {
     pub terminal: bool,
     /// The process's file mode mask.
     pub umask: u32,
+    /// Where is kept what one run has to know of another.
+    pub state_dir: Option<PathBuf>,
 }
 
 impl std::fmt::Display for Way {
@@ -133,6 +177,7 @@ impl Way {
                 path,
             },
             Via::Ssh => Place::Shell { user: target.ssh.user.clone(), host, path },
+            Via::Path => Place::Local(path),
         };
         let ssh = SshOptions {
             port: target.ssh.port,
@@ -143,42 +188,37 @@ impl Way {
         };
         Self { place, ssh }
     }
-
-    /// Returns the route, and the path for the far side's argument list.
-    pub(crate) fn route(
-        &self,
-        options: &Options,
-        around: &Surroundings,
-    ) -> Result<(Route, Vec<u8>), transport::Error> {
-        let terminal = if around.terminal { Terminal::Present } else { Terminal::Absent };
-        let asked = options.rsh.as_ref().or(around.rsync_rsh.as_ref());
-        let shell = match asked {
-            Some(words) => RemoteShell::command(words, terminal)?,
-            None => RemoteShell::ssh(&SshOptions { terminal, ..self.ssh.clone() }),
-        };
-        let choice = transport::RouteOptions {
-            shell,
-            shell_for_daemons: options.rsh.is_some(),
-            rsync_path: options.rsync_path.clone().unwrap_or_else(|| b"rsync".to_vec()),
-            port: options.port,
-            family: options.ip_family,
-            bind: options.address.as_deref().map(|text| String::from_utf8_lossy(text).into()),
-            default_user: around.user.clone(),
-        };
-        let not_here = || transport::Error::BadPlace {
-            place: "the destination".to_owned(),
-            why: "it is on this machine, and this version copies to other machines only",
-        };
-        let route = Route::to(&self.place, &choice).ok_or_else(not_here)?;
-        Ok((route, far_path(&self.place)))
-    }
 }
 
-/// The path as the server gets it: with the module in front, where there is one.
-fn far_path(place: &Place) -> Vec<u8> {
-    match place {
-        Place::Daemon { module, path, .. } => [module.as_slice(), b"/", path].concat(),
-        Place::Shell { path, .. } | Place::Local(path) => path.clone(),
-        _ => Vec::new(),
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::Config;
+
+    fn task(target: &str, keys: &str) -> Task {
+        let text = format!("[targets.nas]\n{target}\n[jobs.j]\ntarget = \"nas\"\n{keys}\n");
+        let config = Config::parse(&text, Path::new("t.toml")).unwrap();
+        Task::of_job(&config.targets[0], &config.jobs[0], DefaultExcludes::TakenIn)
+    }
+
+    #[test]
+    fn a_target_is_the_place_that_a_person_would_type() {
+        let push = "sources = [\"/a\"]";
+        let daemon =
+            "host = \"nas\"\nvia = \"daemon\"\nmodule = \"m\"\npath = \"p/\"\nuser = \"u\"";
+        let typed = Place::parse(b"rsync://u@nas:873/m/p/j/").unwrap();
+        assert_eq!(task(daemon, push).way.place, typed);
+        let shell = "host = \"nas\"\nvia = \"ssh\"\npath = \"/v\"\nssh = { user = \"u\" }";
+        assert_eq!(task(shell, push).way.place, Place::parse(b"u@nas:/v/j/").unwrap());
+        let disk = "via = \"path\"\npath = \"/mnt/usb\"";
+        assert_eq!(task(disk, push).way.place, Place::Local(b"/mnt/usb/j/".to_vec()));
+
+        let pull = "direction = \"pull\"\nfrom = [\"a\", \"b/\"]\ninto = \"/c\"";
+        let fetched = task(daemon, pull);
+        let Work::Pull { from, .. } = &fetched.work else { panic!("{fetched:?}") };
+        let paths: Vec<_> = from.iter().map(|path| fetched.way.far_path(path)).collect();
+        assert_eq!(paths, [b"m/p/a".to_vec(), b"m/p/b/".to_vec()]);
     }
 }

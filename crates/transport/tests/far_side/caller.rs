@@ -10,7 +10,7 @@ use wire::setup::{CompressWish, Offer, client_setup};
 pub(crate) const LOCAL_SHELL: &[u8] = b"sh -c 'shift; exec sh -c \"$*\"' sh";
 
 pub(crate) fn account(module: &str) -> Account {
-    Account { module: module.as_bytes().to_vec(), user: "alice".into() }
+    Account { module: module.as_bytes().to_vec(), user: "alice".into(), early_input: None }
 }
 
 pub(crate) fn words(words: &[&str]) -> Vec<Vec<u8>> {
@@ -48,14 +48,23 @@ impl Caller {
         route: &Route,
         arguments: &FarArguments,
     ) -> Result<Session, Error> {
+        let (protocol, limits, canceller) = (self.protocol, self.limits, self.canceller.clone());
+        self.hooked(|hooks| open(route, protocol, arguments, &limits, hooks, &canceller))
+    }
+
+    pub(crate) fn list(&mut self, route: &Route) -> Result<(), Error> {
+        let (protocol, limits, canceller) = (self.protocol, self.limits, self.canceller.clone());
+        self.hooked(|hooks| list_modules(route, protocol, &limits, hooks, &canceller))
+    }
+
+    fn hooked<T>(&mut self, work: impl FnOnce(Hooks<'_>) -> T) -> T {
         let stderr = Arc::clone(&self.stderr);
         let variable = self.password.map(|text| text.as_bytes().to_vec());
-        let hooks = Hooks {
+        work(Hooks {
             stderr: Box::new(move |line| stderr.lock().unwrap().push(line.to_owned())),
             motd: &mut |line| self.motd.push(line.to_owned()),
             passwords: &mut PasswordSources { variable, ..PasswordSources::default() },
-        };
-        open(route, self.protocol, arguments, &self.limits, hooks, &self.canceller)
+        })
     }
 }
 

@@ -99,9 +99,8 @@ fn a_synology_whose_service_is_off_is_told_in_its_own_words() {
 fn a_session_that_is_cancelled_before_it_begins_does_not_begin() {
     let mut caller = Caller::new();
     caller.canceller.cancel(Reason::Signal);
-    let endpoint =
-        Endpoint { host: "127.0.0.1".into(), port: free_port(), family: None, bind: None };
-    let daemon = Route::Daemon { endpoint, account: account("open") };
+    let endpoint = Endpoint { host: "127.0.0.1".into(), port: free_port(), ..Endpoint::default() };
+    let daemon = Route::Daemon { endpoint, proxy: None, account: account("open") };
     for route in [shell(LOCAL_SHELL, "rsync"), daemon] {
         let error = caller.open(&route, &push_to("/nowhere/")).unwrap_err();
         assert_eq!(error.exit_code(), 20, "{error}");

@@ -55,8 +55,9 @@ impl Daemon {
     }
 
     pub(crate) fn route(&self, host: &str, module: &str, family: Option<IpFamily>) -> Route {
-        let endpoint = Endpoint { host: host.into(), port: self.port, family, bind: None };
-        Route::Daemon { endpoint, account: account(module) }
+        let endpoint =
+            Endpoint { host: host.into(), port: self.port, family, ..Endpoint::default() };
+        Route::Daemon { endpoint, proxy: None, account: account(module) }
     }
 
     pub(crate) fn config(&self) -> PathBuf {

@@ -1,7 +1,11 @@
 //! How do the arguments reach a server that no shell starts, or that must not see them there?
 
+use std::io::Read;
+
 use crate::error::{Error, Result};
 use crate::escape::printable;
+use crate::int::read_u8;
+use crate::limits;
 use crate::server_args::split_secluded;
 
 /// Appends what a client sends after a daemon's OK: the words from `--server` on.
@@ -29,6 +33,30 @@ pub fn put_daemon_args(
 pub fn put_secluded_args(out: &mut Vec<u8>, args: &[Vec<u8>]) -> Result<()> {
     out.extend_from_slice(b"rsync\0");
     put_words(out, args, 0)
+}
+
+/// Reads what [`put_secluded_args`] has written, without the first word.
+pub fn read_secluded_args<R: Read + ?Sized>(r: &mut R) -> Result<Vec<Vec<u8>>> {
+    let mut words = Vec::new();
+    loop {
+        let mut word = Vec::new();
+        loop {
+            match read_u8(r)? {
+                0 => break,
+                _ if word.len() >= limits::ARGUMENT => {
+                    return Err(Error::Malformed("an argument is too long".into()));
+                }
+                byte => word.push(byte),
+            }
+        }
+        if word.is_empty() {
+            return Ok(words.split_off(1.min(words.len())));
+        }
+        if words.len() >= limits::ARGUMENTS {
+            return Err(Error::Malformed("too many arguments".into()));
+        }
+        words.push(word);
+    }
 }
 
 /// An empty word would end the list: it is sent as `.`, which means the same for a path.
@@ -74,6 +102,19 @@ mod tests {
         let words = ["--server", "-slogDtpr", "--stats", ".", ""];
         let text = "--server\n-slogDtpr\n\nrsync\0--stats\0.\0.\0\0";
         assert_eq!(put(29, &words, true).unwrap(), text);
+    }
+
+    #[test]
+    fn secluded_words_are_read_back_and_bounded() {
+        let words = ["--stats", ".", "a b"].map(|word| word.as_bytes().to_vec());
+        let mut out = Vec::new();
+        put_secluded_args(&mut out, &words).unwrap();
+        out.push(32);
+        let mut input = out.as_slice();
+        assert_eq!(read_secluded_args(&mut input).unwrap(), words);
+        assert_eq!(input, [32]);
+        assert!(read_secluded_args(&mut std::io::repeat(b'x')).is_err());
+        assert!(read_secluded_args(&mut [b'x', 0].repeat(20_000).as_slice()).is_err());
     }
 
     #[test]

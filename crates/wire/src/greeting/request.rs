@@ -1,4 +1,4 @@
-//! How does a client ask a daemon for a module?
+//! How does a client ask a daemon for a module, or which modules there are?
 
 use std::io::{Read, Write};
 
@@ -29,7 +29,7 @@ where
 
     let mut line = Vec::new();
     let mut answered = false;
-    let mut text_bytes = 0;
+    let mut text = Text::default();
     loop {
         read_line(r, &mut line)?;
         match classify(&line) {
@@ -43,16 +43,56 @@ where
                 answer(w, greeting, challenge, credentials()?)?;
                 answered = true;
             }
-            Line::Text => {
-                text_bytes += line.len() + 1;
-                if text_bytes > limits::MOTD_TOTAL {
-                    return Err(Error::Malformed("the daemon's text has no end".into()));
-                }
-                if text_bytes <= limits::MOTD_SHOWN {
-                    motd(printable(&line).as_bytes());
-                }
-            }
+            Line::Text => text.line(&line, motd)?,
         }
+    }
+}
+
+/// Asks which modules there are; `each` gets each line of the answer, made printable.
+pub fn daemon_request_list<R, W>(r: &mut R, w: &mut W, each: &mut dyn FnMut(&[u8])) -> Result<()>
+where
+    R: Read + ?Sized,
+    W: Write + ?Sized,
+{
+    write_line(w, &[])?;
+    let (mut line, mut text) = (Vec::new(), Text::default());
+    loop {
+        read_line(r, &mut line)?;
+        match classify(&line) {
+            Line::Exit => return Ok(()),
+            Line::Error => return Err(refusal(&line, false)),
+            Line::Ok | Line::Challenge(_) => {
+                return Err(Error::Protocol("the daemon answers what was not asked".into()));
+            }
+            Line::Text => text.line(&line, each)?,
+        }
+    }
+}
+
+/// Appends what a module's early exec is to get; it goes before the module's name.
+pub fn put_early_input(out: &mut Vec<u8>, input: &[u8]) {
+    out.extend_from_slice(format!("#early_input={}\n", input.len()).as_bytes());
+    out.extend_from_slice(input);
+}
+
+/// Text of the daemon, which must end some time and is shown to a bound.
+#[derive(Default)]
+struct Text {
+    bytes: usize,
+}
+
+impl Text {
+    fn line(&mut self, line: &[u8], show: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.bytes += line.len() + 1;
+        if self.bytes > limits::MOTD_TOTAL {
+            return Err(Error::Malformed("the daemon's text has no end".into()));
+        }
+        if self.bytes <= limits::MOTD_SHOWN {
+            // A list of modules has tabs, which do no harm.
+            let parts: Vec<String> = line.split(|&byte| byte == b'\t').map(printable).collect();
+            show(parts.join("\t").as_bytes());
+        }
+        Ok(())
     }
 }
 

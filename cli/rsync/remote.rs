@@ -1,0 +1,169 @@
+//! How does a command line of rsync reach another machine, and how does its session end?
+
+use engine::{Event, Progress};
+use scheduler::sync::{self, Callers, Closed, Part, Way};
+use transport::{Canceller, FarEnd, Place, Reason, Route, Session};
+use wire::server_args::Direction;
+
+use super::output::Broken;
+use super::run::{Run, destination};
+use super::stock_words;
+use crate::signals::Stopper;
+
+/// The part that prints, by rsync's name for it.
+#[derive(Clone, Copy)]
+struct Who {
+    /// Until the file list is there.
+    early: &'static str,
+    /// From then on.
+    late: &'static str,
+}
+
+const SENDER: Who = Who { early: "sender", late: "sender" };
+const RECEIVER: Who = Who { early: "Receiver", late: "generator" };
+
+/// Sends to another machine.
+pub(crate) fn push(run: &Run<'_>, sources: &[Vec<u8>], place: Place, stopper: &Stopper) -> i32 {
+    let monitor = |event: Event<'_>| run.output.event(&event);
+    let progress = Progress::default();
+    let sources = run.sources(sources);
+    let way = way(place);
+    let path = way.far_path(&way.path());
+    match dial(run, &way, Direction::ToServer, &[&path], stopper) {
+        Ok(session) => {
+            let part = Part::Send(run.sender(&sources, &monitor, &progress));
+            close(run, sync::exchange(session, &part), SENDER)
+        }
+        Err(error) => failed(run, &error, SENDER),
+    }
+}
+
+/// Receives from another machine, or lists what is there.
+pub(crate) fn pull(
+    run: &Run<'_>,
+    place: Place,
+    paths: &[Vec<u8>],
+    dest: Option<&[u8]>,
+    stopper: &Stopper,
+) -> i32 {
+    let monitor = |event: Event<'_>| run.output.event(&event);
+    let progress = Progress::default();
+    let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+    match dial(run, &way(place), Direction::FromServer, &paths, stopper) {
+        Ok(session) => {
+            let destination = destination(dest);
+            let part = Part::Receive(run.receiver(&destination, &monitor, &progress));
+            close(run, sync::exchange(session, &part), RECEIVER)
+        }
+        Err(error) => failed(run, &error, RECEIVER),
+    }
+}
+
+/// Lists the modules of a daemon.
+pub(crate) fn modules(run: &Run<'_>, place: Place, stopper: &Stopper) -> i32 {
+    let canceller = stopper.canceller();
+    let listed = route(run, &way(place)).and_then(|route| {
+        with_callers(run, |callers| {
+            sync::list_modules(&route, (run.options, run.around), callers, &canceller)
+        })
+    });
+    match listed {
+        Ok(()) => {
+            run.output.close(wire::exit::OK, RECEIVER.early);
+            wire::exit::OK
+        }
+        Err(error) => failed(run, &error, RECEIVER),
+    }
+}
+
+fn way(place: Place) -> Way {
+    Way { place, ssh: Default::default() }
+}
+
+fn route(run: &Run<'_>, way: &Way) -> Result<Route, transport::Error> {
+    let mut unknown = |name: &str| {
+        run.output.error(format!("Unknown socket option {name}").as_bytes());
+    };
+    way.route(run.options, run.around, &mut unknown)
+}
+
+fn dial(
+    run: &Run<'_>,
+    way: &Way,
+    direction: Direction,
+    paths: &[&[u8]],
+    stopper: &Stopper,
+) -> Result<Session, transport::Error> {
+    let route = route(run, way)?;
+    let canceller: Canceller = stopper.canceller();
+    with_callers(run, |callers| {
+        let about = (run.options, run.around);
+        sync::connect(&route, about, direction, paths, callers, &canceller)
+    })
+}
+
+fn with_callers<T>(run: &Run<'_>, work: impl FnOnce(Callers<'_>) -> T) -> T {
+    let mut motd = |line: &str| {
+        if !run.options.no_motd {
+            run.output.info(line.as_bytes());
+        }
+    };
+    let prompt = run.around.terminal.then_some(|_: &str| crate::ask::password("Password: "));
+    work(Callers {
+        // The words of a remote shell are its own, as if it had our stderr.
+        stderr: Box::new(|line| eprintln!("{line}")),
+        motd: &mut motd,
+        command: &mut |words| run.output.command(words),
+        prompt: prompt.map(|ask| Box::new(ask) as _),
+        connect_limit: None,
+    })
+}
+
+fn failed(run: &Run<'_>, error: &transport::Error, who: Who) -> i32 {
+    for line in stock_words::lines(error, who.early) {
+        run.output.error(line.as_bytes());
+    }
+    let code = error.exit_code();
+    run.output.close(code, who.early);
+    if matches!(error, transport::Error::NoProgram { .. }) {
+        // rsync's child has told that, and now its parent sees that it is gone.
+        let broken = Broken { role: who.early, received_bytes: 0, timeout: 0 };
+        run.output.failure(&engine::Error::Wire(wire::Error::Closed), broken);
+        run.output.close(code, who.early);
+    }
+    code
+}
+
+/// Tells how a session ended and returns the code.
+fn close(run: &Run<'_>, closed: Closed, who: Who) -> i32 {
+    let Closed { done, ending, stopped, read_bytes, .. } = closed;
+    let error = match done {
+        Ok(summary) => {
+            run.output.totals(&summary);
+            let code = ending.merge(summary.exit_code());
+            run.output.close(code, who.late);
+            return code;
+        }
+        Err(error) => error,
+    };
+    if let Some((reason, code)) = stopped.and_then(|reason| Some((reason, reason.exit_code()?))) {
+        if let Reason::TimedOut { seconds } = reason {
+            let text = format!("[{}] io timeout after {seconds} seconds -- exiting", who.late);
+            run.output.error(text.as_bytes());
+        }
+        run.output.close(code, who.late);
+        return code;
+    }
+    let timeout = run.options.timeout;
+    let broken = Broken { role: who.late, received_bytes: read_bytes, timeout };
+    run.output.failure(&error, broken);
+    let code = match ending.end {
+        FarEnd::Exited(_) => ending.merge(error.exit_code()),
+        FarEnd::Killed(_) | FarEnd::Unknown => error.exit_code(),
+    };
+    // A far side that says its code has said why as well.
+    if !matches!(error, engine::Error::FarExit(_)) {
+        run.output.close(code, who.late);
+    }
+    code
+}

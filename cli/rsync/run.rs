@@ -1,0 +1,212 @@
+//! How is a command line of rsync carried out as the client?
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use engine::{Destination, Event, Progress, Receive, Role, Send, Sources, copy_locally};
+use filter::RuleList;
+use jiff::tz::TimeZone;
+use scheduler::sync::{RuleError, Surroundings, rules};
+use wire::options::{Append, Civil, Line, OptionError, Options, Side};
+
+use super::operands::{Misuse, Plan, plan};
+use super::output::{Broken, Output, Way, speaks_utf8};
+use super::remote;
+use crate::signals::Stopper;
+use crate::surroundings::surroundings;
+
+/// Transfers or lists, and returns the exit code.
+pub(crate) fn transfer(line: Line) -> i32 {
+    let Line { mut options, operands, .. } = line;
+    let plan = match plan(&operands, &options) {
+        Ok(plan) => plan,
+        Err(Misuse { text, code, role }) => {
+            eprintln!("{text}");
+            return refused(code, role);
+        }
+    };
+    if options.own_protocol() > wire::limits::PROTOCOL_MAX {
+        eprintln!("--protocol must be no more than {} on the Client.", wire::limits::PROTOCOL_MAX);
+        return refused(wire::exit::PROTOCOL, "sender");
+    }
+    if let Err(error) = set_stop(&mut options) {
+        eprintln!("{}", error.stock_line(Side::Client));
+        return refused(error.exit_code(), "client");
+    }
+    let way = match &plan {
+        Plan::Local { dest, .. } => {
+            options.list_only |= dest.is_none();
+            let whole = options.append == Append::No && options.batch.is_none();
+            options.whole_file = options.whole_file.or(whole.then_some(true));
+            Way::Local
+        }
+        Plan::Push { .. } => Way::Push,
+        Plan::Pull { dest, .. } => {
+            options.list_only |= dest.is_none();
+            Way::Pull
+        }
+        Plan::Modules(_) => Way::Pull,
+    };
+    let output = Output::new(&options, way, speaks_utf8());
+    let around = surroundings();
+    let filter = match rules(&options, &around) {
+        Ok(filter) => filter,
+        Err(error) => {
+            output.error(rule_words(&error).as_bytes());
+            output.close(error.exit_code(), "client");
+            return error.exit_code();
+        }
+    };
+    let stopper = match Stopper::listen() {
+        Ok(stopper) => stopper,
+        Err(error) => {
+            output.error(format!("rsync: cannot listen for signals: {error}").as_bytes());
+            output.close(wire::exit::IPC, "client");
+            return wire::exit::IPC;
+        }
+    };
+    let run = Run { options: &options, around: &around, filter: &filter, output: &output };
+    match plan {
+        Plan::Local { sources, dest } => run.local(&sources, dest.as_deref()),
+        Plan::Push { sources, place } => remote::push(&run, &sources, place, &stopper),
+        Plan::Pull { place, paths, dest } => {
+            remote::pull(&run, place, &paths, dest.as_deref(), &stopper)
+        }
+        Plan::Modules(place) => remote::modules(&run, place, &stopper),
+    }
+}
+
+/// Prints the closing line of a run that never began, and returns its code.
+#[track_caller]
+pub(crate) fn refused(code: i32, role: &str) -> i32 {
+    Output::new(&Options::default(), Way::Local, speaks_utf8()).close(code, role);
+    code
+}
+
+fn rule_words(error: &RuleError) -> String {
+    match error {
+        RuleError::File { kind, path, source } => format!(
+            "rsync: [client] failed to open {kind} file {}: {}",
+            path.display(),
+            engine::reason(source)
+        ),
+        RuleError::Rule(error) => error.to_string(),
+    }
+}
+
+/// Finds out when `--stop-at` and `--stop-after` end it.
+fn set_stop(options: &mut Options) -> Result<(), OptionError> {
+    let Some(stop) = &options.stop else {
+        return Ok(());
+    };
+    let zone = TimeZone::system();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    let civil = |seconds: i64| {
+        let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();
+        let time = time.to_zoned_datetime(zone.clone());
+        Civil {
+            year: time.year().into(),
+            month: time.month().into(),
+            day: time.day().into(),
+            hour: time.hour().into(),
+            minute: time.minute().into(),
+        }
+    };
+    let seconds = |civil: Civil| {
+        let small = |number: i32| i8::try_from(number).ok();
+        let year = i16::try_from(civil.year).ok()?;
+        let (month, day) = (small(civil.month)?, small(civil.day)?);
+        let date = jiff::civil::Date::new(year, month, day).ok()?;
+        let time = date.at(small(civil.hour)?, small(civil.minute)?, 0, 0);
+        Some(zone.to_timestamp(time).ok()?.as_second())
+    };
+    options.stop_at = Some(stop.seconds(now, &civil, &seconds)?);
+    Ok(())
+}
+
+/// What every way of running shares.
+pub(crate) struct Run<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) around: &'a Surroundings,
+    pub(crate) filter: &'a RuleList,
+    pub(crate) output: &'a Output,
+}
+
+impl Run<'_> {
+    pub(crate) fn sender<'s>(
+        &'s self,
+        sources: &'s Sources,
+        monitor: engine::Monitor<'s>,
+        progress: &'s Progress,
+    ) -> Send<'s> {
+        Send {
+            role: Role::Client,
+            options: self.options,
+            sources,
+            filter: self.filter,
+            umask: self.around.umask,
+            telling: self.output.telling(),
+            monitor,
+            progress,
+        }
+    }
+
+    pub(crate) fn receiver<'s>(
+        &'s self,
+        destination: &'s Destination,
+        monitor: engine::Monitor<'s>,
+        progress: &'s Progress,
+    ) -> Receive<'s> {
+        Receive {
+            role: Role::Client,
+            options: self.options,
+            destination,
+            filter: self.filter,
+            umask: self.around.umask,
+            telling: self.output.telling(),
+            monitor,
+            progress,
+            state_dir: self.around.state_dir.as_deref(),
+        }
+    }
+
+    pub(crate) fn sources(&self, paths: &[Vec<u8>]) -> Sources {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| path_of(path)).collect();
+        Sources::open(&paths, self.options)
+    }
+
+    fn local(&self, sources: &[Vec<u8>], dest: Option<&[u8]>) -> i32 {
+        let monitor = |event: Event<'_>| self.output.event(&event);
+        let progress = Progress::default();
+        let sources = self.sources(sources);
+        let destination = destination(dest);
+        let send = self.sender(&sources, &monitor, &progress);
+        let receive = self.receiver(&destination, &monitor, &progress);
+        let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
+            Ok(summary) => {
+                self.output.totals(&summary);
+                summary.exit_code()
+            }
+            Err(error) => {
+                let timeout = self.options.timeout;
+                let broken = Broken { role: "sender", received_bytes: 0, timeout };
+                self.output.failure(&error, broken);
+                error.exit_code()
+            }
+        };
+        self.output.close(code, "sender");
+        code
+    }
+}
+
+/// Where a copy goes; what is only listed goes nowhere.
+pub(crate) fn destination(dest: Option<&[u8]>) -> Destination {
+    Destination::new(&path_of(dest.unwrap_or(b".")))
+}
+
+pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
+    Path::new(&OsString::from_vec(bytes.to_vec())).to_owned()
+}
