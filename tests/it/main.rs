@@ -17,3 +17,4 @@ mod real_input;
 mod scale;
 mod signals;
 mod tidy;
+mod twin;
