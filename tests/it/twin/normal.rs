@@ -15,7 +15,7 @@ pub(crate) struct Normal {
 /// In a pattern `9` is a run of digits, commas and dots, `_` a run of blanks, `@` a run of anything but
 /// blanks, brackets and slashes; every other character is itself. In what stands for it `%` is the text of the first `9`
 /// and moves it to the traffic.
-const RULES: [(&str, &str); 20] = [
+const RULES: [(&str, &str); 24] = [
     (" at @(9) [", " at FILE(LINE) ["),
     ("=9]", "=VERSION]"),
     ("_9B/s_9:9:9", " RATE TIME"),
@@ -26,6 +26,10 @@ const RULES: [(&str, &str); 20] = [
     (" transfer time: 9 ", " transfer time: SECONDS "),
     ("sent 9 bytes", "sent % bytes"),
     ("received 9 bytes", "received % bytes"),
+    ("sent 9K bytes", "sent %K bytes"),
+    ("received 9K bytes", "received %K bytes"),
+    ("9K bytes/sec", "RATE bytes/sec"),
+    ("9M bytes/sec", "RATE bytes/sec"),
     ("9 bytes/sec", "RATE bytes/sec"),
     ("Total bytes sent: 9", "Total bytes sent: %"),
     ("Total bytes received: 9", "Total bytes received: %"),

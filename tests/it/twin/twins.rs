@@ -1,5 +1,6 @@
 //! How does a case run twice in the same place, and what must be equal afterwards?
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,11 +25,12 @@ pub(crate) struct Twins {
     far: bool,
 }
 
-/// Whether the lines of stdout come in one order.
+/// In which order the lines of stdout come.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    Fixed,
-    /// Two processes of stock write them: a client that receives.
+    /// Those of each voice in one order: what the generator says reaches a client that sends whenever it does.
+    EachVoice,
+    /// In any: two processes of a stock client that receives write them.
     Free,
 }
 
@@ -46,7 +48,7 @@ impl Twins {
         Self {
             set_up,
             look: Look { fresh_alike: true, ..Look::CLOSELY },
-            order: Order::Fixed,
+            order: Order::EachVoice,
             far: false,
         }
     }
@@ -57,7 +59,7 @@ impl Twins {
         self
     }
 
-    /// The client receives, and stock's generator and receiver write their lines as they come to it.
+    /// Several processes of stock write lines of one form as they come to it, as in every client that receives.
     pub(crate) fn in_any_order(mut self) -> Self {
         self.order = Order::Free;
         self
@@ -81,20 +83,28 @@ impl Twins {
     #[track_caller]
     pub(crate) fn check(self, cases: &[&str]) {
         let programs = Programs::lay_out();
+        let base = temp_dir();
+        self.set_up(self.set_up, &programs, base.path());
         let mut failures = Vec::new();
         for case in cases {
-            self.check_one(case, &programs, &mut failures);
+            self.check_one(case, &programs, base.path(), &mut failures);
         }
         let count = failures.len();
         assert!(count == 0, "{count} of {} cases differ\n\n{}", cases.len(), failures.join("\n\n"));
     }
 
-    fn check_one(&self, case: &str, programs: &Programs, failures: &mut Vec<String>) {
+    fn check_one(&self, case: &str, programs: &Programs, base: &Path, failures: &mut Vec<String>) {
         let folder = temp_dir();
         open_to_all(folder.path());
-        let stock = self.run(case, (Side::Stock, Side::Stock), programs, folder.path());
+        let stock = self.run(
+            case,
+            (Side::Stock, Side::Stock),
+            programs,
+            base,
+            &folder.path().join("stock"),
+        );
         for pair in self.pairs() {
-            let tested = self.run(case, *pair, programs, folder.path());
+            let tested = self.run(case, *pair, programs, base, &folder.path().join("tested"));
             let told = self.differences(&stock, &tested);
             if !told.is_empty() {
                 failures.push(format!("CASE {case}\n  by {pair:?}:\n  {}", told.join("\n  ")));
@@ -109,24 +119,35 @@ impl Twins {
         if self.far && TESTED == Side::Ours { &WITH_FAR_SIDE } else { &WITH_FAR_SIDE[..1] }
     }
 
-    /// Runs a case in a folder whose name is the same for all sides; afterwards the folder has a name of its own.
-    fn run(&self, case: &str, pair: Pair, programs: &Programs, folder: &Path) -> Left {
-        let (set_up, line) = case.split_once(" :: ").unwrap_or(("", case));
-        let place = folder.join("here");
-        fs::create_dir(&place).unwrap();
-        let script = format!("{PRELUDE}\nset -eu\n{}\n{set_up}\n", self.set_up);
-        shell(&script, (Side::Stock, Side::Stock), programs, &place).expect_success();
-        settle_times(&place, SETTLED);
+    /// Runs a case in a folder whose name is the same for all sides; afterwards the folder's name is `kept`.
+    fn run(&self, case: &str, pair: Pair, programs: &Programs, base: &Path, kept: &Path) -> Left {
+        let (further, line) = case.split_once(" :: ").unwrap_or(("", case));
+        let place = kept.with_file_name("here");
+        self.lay_base(programs, base, &place);
+        if !further.is_empty() {
+            self.set_up(further, programs, &place);
+        }
         let outcome = shell(&format!("{PRELUDE}\n{line}\n"), pair, programs, &place);
-        let kept = folder.join("left");
-        let kept = if kept.exists() { folder.join("tested") } else { kept };
-        fs::rename(&place, &kept).unwrap();
-        let stdout = match self.order {
-            Order::Fixed => outcome.stdout.clone(),
-            Order::Free => sorted_lines(&outcome.stdout),
-        };
-        let (code, stderr) = (outcome.code(), normal(&outcome.stderr));
-        Left { code, stdout: normal(&stdout), stderr, place: kept }
+        fs::rename(&place, kept).unwrap();
+        let (stdout, stderr) = (normal(&outcome.stdout), normal(&outcome.stderr));
+        Left { code: outcome.code(), stdout, stderr, place: kept.to_owned() }
+    }
+
+    fn lay_base(&self, programs: &Programs, base: &Path, place: &Path) {
+        if self.look.atimes {
+            // A copy of the base would have times of access that differ from copy to copy.
+            fs::create_dir(place).unwrap();
+            self.set_up(self.set_up, programs, place);
+        } else {
+            Program::new("cp").arg("-a").arg(base).arg(place).run().expect_success();
+        }
+        open_to_all(place);
+    }
+
+    fn set_up(&self, script: &str, programs: &Programs, place: &Path) {
+        let script = format!("{PRELUDE}\nset -eu\n{script}\n");
+        shell(&script, (Side::Stock, Side::Stock), programs, place).expect_success();
+        settle_times(place, SETTLED);
     }
 
     fn differences(&self, stock: &Left, tested: &Left) -> Vec<String> {
@@ -137,7 +158,8 @@ impl Twins {
         for (name, theirs, ours) in
             [("stdout", &stock.stdout, &tested.stdout), ("stderr", &stock.stderr, &tested.stderr)]
         {
-            if theirs.text != ours.text {
+            let free = self.order == Order::Free && name == "stdout";
+            if voices(&theirs.text, free) != voices(&ours.text, free) {
                 told.push(format!(
                     "{name} of stock:\n{}\n  {name} tested:\n{}",
                     theirs.text, ours.text
@@ -157,8 +179,48 @@ fn shell(script: &str, pair: Pair, programs: &Programs, place: &Path) -> crate::
     program.env("PATH", programs.path(client)).env("RSYNC_RSH", programs.remote_shell(server)).run()
 }
 
-fn sorted_lines(output: &[u8]) -> Vec<u8> {
-    let mut lines: Vec<_> = output.split_inclusive(|byte| *byte == b'\n').collect();
-    lines.sort_unstable();
-    lines.concat()
+/// What only the generator says, as a rest or a start of a line.
+const OF_GENERATOR: [&str; 13] = [
+    " is uptodate",
+    " exists",
+    " is newer",
+    " is over max-size",
+    " is under min-size",
+    "skipping ",
+    "deleting ",
+    "*deleting ",
+    "cannot delete ",
+    "not creating new ",
+    "created directory ",
+    "delete_",
+    "del. ",
+];
+
+/// Returns the lines of each voice in their order, or all of them sorted.
+fn voices(text: &str, free: bool) -> BTreeMap<&str, Vec<&str>> {
+    let mut voices: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in text.split_inclusive('\n') {
+        voices.entry(if free { "" } else { voice(line) }).or_default().push(line);
+    }
+    if free {
+        voices.values_mut().for_each(|lines| lines.sort_unstable());
+    }
+    voices
+}
+
+/// Returns who says a line: the role that it names, the generator by its words, or the client.
+fn voice(line: &str) -> &str {
+    let role = line.split_once('[').and_then(|(_, rest)| rest.split_once([']', '=']));
+    let is_role =
+        |name: &str| ["sender", "receiver", "generator"].contains(&name.to_lowercase().as_str());
+    match role {
+        Some((name, _)) if is_role(name) => name,
+        _ if OF_GENERATOR
+            .iter()
+            .any(|words| line.trim_end().ends_with(words) || line.starts_with(words)) =>
+        {
+            "generator"
+        }
+        _ => "client",
+    }
 }
