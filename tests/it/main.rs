@@ -11,6 +11,7 @@ mod delta_cases;
 mod garbage;
 mod harness;
 mod live_source;
+mod matrix;
 mod odd_tree_everywhere;
 mod output;
 mod real_input;

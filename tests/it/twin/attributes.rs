@@ -108,11 +108,11 @@ fn times_of_access_and_special_files_go_as_stock_lets_them() {
         "chmod 777 dst :: nobody rsync -ai src/ dst",
         "mk dst/null; mk dst/fifo :: rsync -ai src/ dst",
         "rsync -ai --write-devices src/one dst",
-        "rsync -ai --write-devices src/one /dev/null",
-        "rsync -ai --copy-devices --no-D /dev/null dst",
-        "rsync -ai --copy-devices /dev/null dst/name",
-        "rsync -ai /dev/null dst",
-        "rsync -rti /dev/null dst",
+        "mknod dst/zero c 1 5 :: rsync -ai --write-devices src/one dst/zero",
+        "rsync -ai --copy-devices --no-D src/null dst",
+        "rsync -ai --copy-devices src/null dst/name",
+        "rsync -ai src/null dst",
+        "rsync -rti src/null dst",
         "rsync -t --list-only src/null src/disk src/fifo",
     ]);
 }

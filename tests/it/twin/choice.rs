@@ -40,7 +40,7 @@ fn the_quick_check_and_its_rivals_choose_the_same_files() {
         "rsync -ai --min-size=10 --max-size=1000 src/ dst",
         "rsync -ai --max-size=x src/ dst",
         "rsync -ai --max-size=1kk src/ dst",
-        "rsync -avv --max-size=1k src/ dst",
+        "rsync -avv --max-size=1k src/ dst | sort",
         "rsync -ai --max-size=70000 src/ dst",
         "rsync -ai --max-size=69999 src/ dst",
         "rsync -ai --max-alloc=1m src/ dst",

@@ -16,7 +16,7 @@ fn every_kind_of_deletion_removes_what_stock_removes() {
         "rsync -ai --delete-after src/ dst",
         "rsync -av --delete-before src/ dst",
         "rsync -av --delete-after src/ dst",
-        "rsync -avv --delete src/ dst",
+        "rsync -avv --delete src/ dst | sort",
         "rsync -ain --delete src/ dst",
         "rsync -ain --delete-after src/ dst",
         "rsync -di --delete src/ dst",

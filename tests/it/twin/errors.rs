@@ -13,8 +13,8 @@ fn wrong_usage_is_answered_in_stocks_words() {
         "rsync -a --suffix",
         "rsync -a --max-delete=x src/ dst",
         "rsync -a --timeout=x src/ dst",
-        "rsync -a --protocol=99 src/ dst",
-        "rsync -a --protocol=19 src/ dst",
+        "first rsync -an --protocol=99 src/ dst",
+        "first rsync -an --protocol=19 src/ dst",
         "rsync -a --protocol=28 src/ dst",
         "rsync -a --protocol=x src/ dst",
         "rsync -a --compress-level=99 src/ dst",
@@ -37,7 +37,7 @@ fn wrong_usage_is_answered_in_stocks_words() {
         "rsync -a -M-nosuch src/ dst",
         "rsync -a --usermap=1 src/ dst",
         "rsync -a --chown=nosuchuser src/ dst",
-        "rsync -a --copy-as=nosuch src/ dst",
+        "first rsync -an --copy-as=nosuch src/ dst",
         "rsync -a --backup-dir= src/ dst",
         "rsync -a --temp-dir= src/ dst",
         "rsync -a --address=127.0.0.1 -4 src/ dst",
@@ -106,7 +106,7 @@ fn what_cannot_be_read_or_written_is_told_in_stocks_words() {
         "rsync -av nothing src/dir dst",
         "rsync -ai --stats nothing dst",
         "n=$(printf %0256d 0); rsync -ai src/one dst/$n",
-        "n=$(printf %0250d 0); mk src/$n; rsync -ai src/$n dst; rsync -aib src/$n dst; echo y >src/$n; rsync -aib src/$n dst",
+        "n=$(printf %0250d 0); mk src/$n; rsync -ai src/$n dst; rsync -aib src/$n dst; echo y >src/$n; age 2001-01-01 src/$n; rsync -aib src/$n dst",
         "touch dst/busy; rsync -ai src/one dst/busy/; rsync -ai src/dir/ dst/busy",
     ]);
     Twins::of(set_up).far().check(&[

@@ -95,7 +95,7 @@ fn rules_in_files_choose_the_same_files() {
         "printf -- ': .inner\\n' >outer; printf -- '- two\\n' >src/dir/.inner :: rsync -ai -f'. outer' src/ dst",
         "printf -- '- *.o\\r\\n' >crlf :: rsync -ai -f'. crlf' src/ dst",
         "printf -- '- *.o' >noend :: rsync -ai -f'. noend' src/ dst",
-        "printf -- 'wrong\\n' >src/dir/.rules :: rsync -ai -f': .rules' src/ dst",
+        "printf -- 'wrong\\n' >src/dir/.rules :: first rsync -ain -f': .rules' src/ dst",
         "rsync -ai -f':s .rules' src/ dst",
         "rsync -ai --delete -f':s- .rules' src/ dst",
         "rsync -ai -f':C' src/ dst",

@@ -9,6 +9,7 @@ mod deletes;
 mod errors;
 mod far;
 mod filters;
+mod left;
 mod links;
 mod normal;
 mod output;
@@ -17,8 +18,9 @@ mod side;
 mod staging;
 mod twins;
 
-pub(crate) use side::Side;
-pub(crate) use twins::Twins;
+pub(crate) use left::{Left, Order};
+pub(crate) use side::{Pair, Programs, Side};
+use twins::Twins;
 
 /// The side that is compared with stock.
-const TESTED: Side = Side::Stock;
+pub(crate) const TESTED: Side = Side::Stock;

@@ -53,6 +53,15 @@ older() {
     age '2018-01-01 00:00:00' "$1/gone" "$1/gonedir/inner/file" "$1/gonedir/inner" "$1/gonedir" "$1/other/gone.o"
 }
 
+# first COMMAND...: only the first line of what it says on stderr; stock's processes race to say the rest.
+first() {
+    "$@" 2>errors
+    code="$?"
+    head -n 1 errors >&2
+    rm errors
+    return "$code"
+}
+
 # nobody COMMAND...: as a user who owns nothing.
 nobody() {
     setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"

@@ -52,7 +52,7 @@ impl Programs {
             symlink(side.program(), home.join("rsync")).unwrap();
             // What ssh does: the words become one line for a shell on the other side.
             let text = format!(
-                "#!/bin/sh\nPATH={}:/usr/sbin:/usr/bin:/sbin:/bin\nexport PATH\nshift\nexec sh -c \"$*\"\n",
+                "#!/bin/sh\nPATH={}:/usr/sbin:/usr/bin:/sbin:/bin\nexport PATH\n[ \"$1\" != -l ] || shift 2\nshift\nexec sh -c \"$*\"\n",
                 home.display()
             );
             fs::write(home.join("far"), text).unwrap();
@@ -64,6 +64,11 @@ impl Programs {
     /// Returns the PATH where `side` is called rsync.
     pub(crate) fn path(&self, side: Side) -> String {
         format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", self.0.path().join(side.name()).display())
+    }
+
+    /// Returns what `side` is called by.
+    pub(crate) fn program(&self, side: Side) -> PathBuf {
+        self.0.path().join(side.name()).join("rsync")
     }
 
     /// Returns the remote shell behind which `side` is called rsync; it stays in the client's folder.

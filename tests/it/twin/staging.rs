@@ -32,7 +32,7 @@ fn backups_are_kept_where_stock_keeps_them() {
         "rsync -aib --no-backup src/ dst",
         "mkdir dst/one~ :: rsync -aib src/ dst",
         "rm dst/one; mkdir dst/one :: rsync -aib src/ dst",
-        "rsync -aib --info=backup --delete src/ dst",
+        "rsync -aib --info=backup --delete src/ dst | sort",
         "rsync -aib --no-t src/ dst",
     ]);
 }

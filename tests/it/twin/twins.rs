@@ -1,13 +1,14 @@
 //! How does a case run twice in the same place, and what must be equal afterwards?
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::panic::catch_unwind;
+use std::path::Path;
+use std::time::Duration;
 
 use super::TESTED;
-use super::normal::{Normal, about_equal, normal};
+use super::left::{Left, Order};
 use super::side::{Pair, Programs, Side, open_to_all};
-use crate::harness::compare::{self, Look};
+use crate::harness::compare::Look;
 use crate::harness::odd_tree::settle_times;
 use crate::harness::{Program, temp_dir};
 
@@ -17,29 +18,15 @@ const PRELUDE: &str = include_str!("prelude.sh");
 /// Every time that a set-up leaves at "now" becomes one of these.
 const SETTLED: i64 = 1_500_000_000;
 
+/// Long enough for the slowest case on a busy machine.
+const CASE_LIMIT: Duration = Duration::from_secs(30);
+
 /// Cases that share a set-up.
 pub(crate) struct Twins {
     set_up: &'static str,
     look: Look,
     order: Order,
     far: bool,
-}
-
-/// In which order the lines of stdout come.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    /// Those of each voice in one order: what the generator says reaches a client that sends whenever it does.
-    EachVoice,
-    /// In any: two processes of a stock client that receives write them.
-    Free,
-}
-
-/// What a run left behind.
-struct Left {
-    code: i32,
-    stdout: Normal,
-    stderr: Normal,
-    place: PathBuf,
 }
 
 impl Twins {
@@ -87,30 +74,30 @@ impl Twins {
         self.set_up(self.set_up, &programs, base.path());
         let mut failures = Vec::new();
         for case in cases {
-            self.check_one(case, &programs, base.path(), &mut failures);
+            // A case that hangs, or cannot be set up, must not hide the others.
+            let checked = catch_unwind(|| self.check_one(case, &programs, base.path()));
+            failures
+                .extend(checked.unwrap_or_else(|_| vec![format!("CASE {case}\n  did not end")]));
         }
         let count = failures.len();
         assert!(count == 0, "{count} of {} cases differ\n\n{}", cases.len(), failures.join("\n\n"));
     }
 
-    fn check_one(&self, case: &str, programs: &Programs, base: &Path, failures: &mut Vec<String>) {
+    fn check_one(&self, case: &str, programs: &Programs, base: &Path) -> Vec<String> {
+        let mut failures = Vec::new();
         let folder = temp_dir();
         open_to_all(folder.path());
-        let stock = self.run(
-            case,
-            (Side::Stock, Side::Stock),
-            programs,
-            base,
-            &folder.path().join("stock"),
-        );
+        let kept = folder.path().join("stock");
+        let stock = self.run(case, (Side::Stock, Side::Stock), programs, base, &kept);
         for pair in self.pairs() {
             let tested = self.run(case, *pair, programs, base, &folder.path().join("tested"));
-            let told = self.differences(&stock, &tested);
+            let told = stock.differences(&tested, self.order, self.look);
             if !told.is_empty() {
                 failures.push(format!("CASE {case}\n  by {pair:?}:\n  {}", told.join("\n  ")));
             }
             fs::remove_dir_all(&tested.place).unwrap();
         }
+        failures
     }
 
     fn pairs(&self) -> &[Pair] {
@@ -129,8 +116,7 @@ impl Twins {
         }
         let outcome = shell(&format!("{PRELUDE}\n{line}\n"), pair, programs, &place);
         fs::rename(&place, kept).unwrap();
-        let (stdout, stderr) = (normal(&outcome.stdout), normal(&outcome.stderr));
-        Left { code: outcome.code(), stdout, stderr, place: kept.to_owned() }
+        Left::of(&outcome, kept.to_owned())
     }
 
     fn lay_base(&self, programs: &Programs, base: &Path, place: &Path) {
@@ -149,78 +135,14 @@ impl Twins {
         shell(&script, (Side::Stock, Side::Stock), programs, place).expect_success();
         settle_times(place, SETTLED);
     }
-
-    fn differences(&self, stock: &Left, tested: &Left) -> Vec<String> {
-        let mut told = Vec::new();
-        if stock.code != tested.code {
-            told.push(format!("code: stock {}, tested {}", stock.code, tested.code));
-        }
-        for (name, theirs, ours) in
-            [("stdout", &stock.stdout, &tested.stdout), ("stderr", &stock.stderr, &tested.stderr)]
-        {
-            let free = self.order == Order::Free && name == "stdout";
-            if voices(&theirs.text, free) != voices(&ours.text, free) {
-                told.push(format!(
-                    "{name} of stock:\n{}\n  {name} tested:\n{}",
-                    theirs.text, ours.text
-                ));
-            } else if !about_equal(&theirs.traffic, &ours.traffic) {
-                told.push(format!("{name} counts {:?}, tested {:?}", theirs.traffic, ours.traffic));
-            }
-        }
-        told.extend(compare::differences(&stock.place, &tested.place, self.look));
-        told
-    }
 }
 
 fn shell(script: &str, pair: Pair, programs: &Programs, place: &Path) -> crate::harness::Outcome {
     let (client, server) = pair;
     let program = Program::new("sh").args(["-c", script]).inside(place);
-    program.env("PATH", programs.path(client)).env("RSYNC_RSH", programs.remote_shell(server)).run()
-}
-
-/// What only the generator says, as a rest or a start of a line.
-const OF_GENERATOR: [&str; 13] = [
-    " is uptodate",
-    " exists",
-    " is newer",
-    " is over max-size",
-    " is under min-size",
-    "skipping ",
-    "deleting ",
-    "*deleting ",
-    "cannot delete ",
-    "not creating new ",
-    "created directory ",
-    "delete_",
-    "del. ",
-];
-
-/// Returns the lines of each voice in their order, or all of them sorted.
-fn voices(text: &str, free: bool) -> BTreeMap<&str, Vec<&str>> {
-    let mut voices: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for line in text.split_inclusive('\n') {
-        voices.entry(if free { "" } else { voice(line) }).or_default().push(line);
-    }
-    if free {
-        voices.values_mut().for_each(|lines| lines.sort_unstable());
-    }
-    voices
-}
-
-/// Returns who says a line: the role that it names, the generator by its words, or the client.
-fn voice(line: &str) -> &str {
-    let role = line.split_once('[').and_then(|(_, rest)| rest.split_once([']', '=']));
-    let is_role =
-        |name: &str| ["sender", "receiver", "generator"].contains(&name.to_lowercase().as_str());
-    match role {
-        Some((name, _)) if is_role(name) => name,
-        _ if OF_GENERATOR
-            .iter()
-            .any(|words| line.trim_end().ends_with(words) || line.starts_with(words)) =>
-        {
-            "generator"
-        }
-        _ => "client",
-    }
+    program
+        .env("PATH", programs.path(client))
+        .env("RSYNC_RSH", programs.remote_shell(server))
+        .within(CASE_LIMIT)
+        .run()
 }
