@@ -167,3 +167,18 @@ fn lists_of_files_name_what_stock_takes() {
         "rsync -ari --files-from=twice far:src dst",
     ]);
 }
+
+#[test]
+fn paths_up_to_the_longest_and_one_beyond_end_as_stock_ends_them() {
+    // The longest path has 4094 bytes.
+    Twins::of("tree src; mkdir dst").check(&[
+        "dig src 75; rsync -a src/ dst >out 2>err; code=$?; told_deep; exit $code",
+        "dig src 78; rsync -a src/ dst >out 2>err; code=$?; told_deep; exit $code",
+        "dig src 79; rsync -a src/ dst >out 2>err; code=$?; told_deep; exit $code",
+        "dig src 80; rsync -av src/ dst >out 2>err; code=$?; told_deep; exit $code",
+        "dig src 90; rsync -a --no-i-r src/ dst >out 2>err; code=$?; told_deep; exit $code",
+        "dig src 75; rsync -aR src/ dst >out 2>err; code=$?; told_deep; exit $code",
+        "dig src 78; dig dst 70; rsync -a --delete src/ dst >out 2>err; code=$?; told_deep; exit $code",
+        "n=$(printf %0255d 0); mk src/$n/$n/x; rsync -ai src/ dst; rsync -aibI src/ dst; rsync -aibI --suffix=.bak src/ dst",
+    ]);
+}

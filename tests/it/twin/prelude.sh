@@ -66,3 +66,27 @@ first() {
 nobody() {
     setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
 }
+
+# dig ROOT LEN: a file with a name of LEN bytes, 16 folders with names of 250 bytes deep.
+dig() {
+    (
+        folder="$(printf %0250d 0)"
+        cd "$1"
+        for depth in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+            mkdir "$folder"
+            cd -P "$folder"
+        done
+        file="$(printf "%0$2d" 1)"
+        echo x >"$file"
+        touch -d 2020-01-01 "$file"
+    )
+}
+
+# told_deep: what a run has said and copied, shortened; then all of it goes, since no single call reaches such paths.
+told_deep() {
+    cat out
+    sed 's/000*/0/g' err >&2
+    (cd dst && find . -type f -printf '%m %s %T@\n' -o -type d -printf 'd%m\n' | sort)
+    find dst -printf '%f\n' | sort | md5sum
+    rm -rf src dst out err
+}
