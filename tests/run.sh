@@ -2,14 +2,15 @@
 # Installs what the tests need, fetches two older rsyncs into target/rsyncs, and runs the whole suite.
 #
 #   sh tests/run.sh          as root on a Debian machine with Rust; about ten minutes with the build
-#   sh tests/run.sh --full   the same, and whatever later grows too slow for every run
+#   sh tests/run.sh --full   the same with the whole pairing matrix, whose result goes to tests/it/matrix/RESULTS.md
 set -eu
 cd "$(dirname "$0")/.."
 rsyncs="$PWD/target/rsyncs"
 
 main() {
     case "${1-}" in
-        '' | --full) ;;
+        '') ;;
+        --full) export MATRIX=full ;;
         *) stop "unknown argument '$1'; the only one is --full" ;;
     esac
     [ "$(id -u)" = 0 ] || stop "run me as root: the tests make devices, other owners, and an ssh server"

@@ -1,4 +1,4 @@
-//! Which trees are pushed, over what, and with which options?
+//! Which trees are copied, over what, and with which options?
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ pub(crate) fn all(quick: bool) -> Vec<Case> {
     let large = scale(2 << 30, 64 << 20) as u64;
     let case = |name, says, options, before, tree| Case { name, says, options, before, tree };
     vec![
+        case("nothing", "an empty folder", &[], Before::Equal, Tree::Empty { files: 0 }),
         case(
             "small-new",
             "small files, new",

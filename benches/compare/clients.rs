@@ -1,12 +1,12 @@
-//! How are the two senders called for the same work?
+//! How are the two programs called for the same work?
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::cases::Case;
-use crate::far_side::FarSide;
+use crate::far_side::{FarSide, Way};
 
-/// A sender.
+/// A program that is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Client {
     Stock,
@@ -23,22 +23,31 @@ impl Client {
         }
     }
 
-    /// Returns the command that pushes the contents of `source` to the folder `name`.
-    pub(crate) fn command(self, case: &Case, far: &FarSide, source: &Path, name: &str) -> Command {
-        let (reach, to) = far.reach(name);
+    /// Returns the command that brings the contents of `source` to the folder `name`, the way that `far` is for.
+    pub(crate) fn command(self, case: &Case, far: &FarSide, folder: &Path, name: &str) -> Command {
+        let source = case.source(folder).join("");
+        let pushes_alone = self == Self::Repl && matches!(far.way, Way::Daemon | Way::Pipe);
         let mut command;
-        match self {
-            Self::Stock => {
-                command = Command::new("rsync");
-                command.args(["-aH", "--numeric-ids", "--stats"]).args(case.options).args(reach);
-                command.arg(source.join("")).arg(to);
-            }
-            Self::Repl => {
-                command = Command::new(env!("CARGO_BIN_EXE_repl"));
-                command.args(["push", "--no-acls", "--no-xattrs"]).args(case.options).args(reach);
-                command.arg("--to").arg(to).arg(source.join(""));
-            }
+        if pushes_alone {
+            command = Command::new(env!("CARGO_BIN_EXE_repl"));
+            command.args(["push", "--no-acls", "--no-xattrs"]).args(case.options);
+        } else {
+            let is_ours = self == Self::Repl && far.way != Way::Serve;
+            command = Command::new(if is_ours { env!("CARGO_BIN_EXE_repl") } else { "rsync" });
+            command.args(is_ours.then_some("rsync"));
+            command.args(["-aH", "--numeric-ids", "--stats"]).args(case.options);
         }
+        if self == Self::Repl && matches!(far.way, Way::Serve | Way::Both) {
+            command.arg(concat!("--rsync-path=", env!("CARGO_BIN_EXE_repl"), " rsync"));
+        }
+        if !matches!(far.way, Way::Daemon | Way::Local) {
+            command.args(far.shell());
+        }
+        match far.way {
+            _ if pushes_alone => command.arg("--to").arg(far.address(name)).arg(source),
+            Way::Pull => command.arg(far.address("source")).arg(folder.join(name).join("")),
+            _ => command.arg(source).arg(far.address(name)),
+        };
         command
     }
 }

@@ -1,4 +1,4 @@
-//! Where does the stock receiver run, and what has it used?
+//! Where does the other end run, and what has it used?
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,33 +8,45 @@ use std::time::Duration;
 
 use crate::processes;
 
-/// How a client reaches the receiver.
+/// Which role is compared, and how the two ends meet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// A daemon on a loopback port.
+    /// A client pushes to a stock daemon on a loopback port.
     Daemon,
-    /// A program on this machine that stands for a remote shell.
+    /// A client pushes to a stock receiver behind a program that stands for a remote shell.
     Pipe,
+    /// A stock client pushes to a server there.
+    Serve,
+    /// A client pulls from a stock sender there.
+    Pull,
+    /// A client pushes to a server of its own kind there.
+    Both,
+    /// There is no far side.
+    Local,
 }
 
 impl Way {
+    pub(crate) const ALL: [Way; 6] =
+        [Way::Daemon, Way::Pipe, Way::Serve, Way::Pull, Way::Both, Way::Local];
+
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        match text {
-            "daemon" => Ok(Self::Daemon),
-            "pipe" => Ok(Self::Pipe),
-            other => Err(format!("unknown way {other}; daemon or pipe")),
-        }
+        let way = Self::ALL.into_iter().find(|way| way.name() == text);
+        way.ok_or_else(|| format!("unknown way {text}; {}", Self::ALL.map(Self::name).join(", ")))
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Daemon => "daemon",
             Self::Pipe => "pipe",
+            Self::Serve => "serve",
+            Self::Pull => "pull",
+            Self::Both => "both",
+            Self::Local => "local",
         }
     }
 }
 
-/// A stock receiver that writes below one folder.
+/// The other end, whose trees lie below one folder.
 pub(crate) struct FarSide {
     pub(crate) way: Way,
     folder: PathBuf,
@@ -43,30 +55,36 @@ pub(crate) struct FarSide {
 
 impl FarSide {
     pub(crate) fn start(way: Way, folder: &Path) -> Self {
-        let daemon = match way {
-            Way::Daemon => Some(start_daemon(folder)),
-            Way::Pipe => {
-                // The shell notes what the receiver has used, apart from what the client uses.
-                let script = "shift\nsh -c \"$*\"\ncode=$?\ntimes >\"$(dirname \"$0\")/times\"\nexit $code\n";
-                fs::write(folder.join("rsh"), script).unwrap();
-                None
-            }
-        };
+        let daemon = (way == Way::Daemon).then(|| start_daemon(folder));
+        // The shell says which process it is and notes what the server has used, apart from what the client uses.
+        let script = "echo $$ >\"${0%/*}/shell\"\nshift\nsh -c \"$*\"\ncode=$?\ntimes >\"${0%/*}/times\"\nexit $code\n";
+        fs::write(folder.join("rsh"), script).unwrap();
         Self { way, folder: folder.to_owned(), daemon }
     }
 
-    /// Returns the options and the address of the folder `name`.
-    pub(crate) fn reach(&self, name: &str) -> (Vec<String>, String) {
-        match &self.daemon {
-            Some((_, port)) => (Vec::new(), format!("rsync://127.0.0.1:{port}/m/{name}/")),
-            None => {
-                let rsh = format!("sh {}/rsh", self.folder.display());
-                (vec!["-e".to_owned(), rsh], format!("far:{}/{name}/", self.folder.display()))
-            }
+    /// Returns the option that makes a client reach this side by its shell.
+    pub(crate) fn shell(&self) -> [String; 2] {
+        ["-e".to_owned(), format!("sh {}/rsh", self.folder.display())]
+    }
+
+    /// Returns the address of the folder `name` here.
+    pub(crate) fn address(&self, name: &str) -> String {
+        let folder = self.folder.display();
+        match (&self.daemon, self.way) {
+            (Some((_, port)), _) => format!("rsync://127.0.0.1:{port}/m/{name}/"),
+            (None, Way::Local) => format!("{folder}/{name}/"),
+            (None, _) => format!("far:{folder}/{name}/"),
         }
     }
 
-    /// Returns the processor time of all receivers so far that have ended.
+    /// Forgets what the shell said of an earlier run.
+    pub(crate) fn forget(&self) {
+        for name in ["shell", "times"] {
+            let _ = fs::remove_file(self.folder.join(name));
+        }
+    }
+
+    /// Returns the processor time of all servers so far that have ended.
     pub(crate) fn used(&self) -> Duration {
         match &self.daemon {
             Some((daemon, _)) => {
@@ -84,9 +102,12 @@ impl FarSide {
         self.daemon.is_some()
     }
 
-    /// Returns the process whose descendants are the receiver.
-    pub(crate) fn parent(&self, client: u32) -> u32 {
-        self.daemon.as_ref().map_or(client, |(daemon, _)| daemon.id())
+    /// Returns the process whose descendants are the server, once there is one.
+    pub(crate) fn parent(&self) -> Option<u32> {
+        match &self.daemon {
+            Some((daemon, _)) => Some(daemon.id()),
+            None => fs::read_to_string(self.folder.join("shell")).ok()?.trim().parse().ok(),
+        }
     }
 }
 

@@ -1,9 +1,12 @@
-//! How does `repl` compare with stock rsync as the sender, in the same run, against the same stock server?
+//! How does `repl` compare with stock rsync in each role, in the same run?
 //!
-//!     cargo bench --bench compare                    everything, about an hour
+//!     cargo bench --bench compare                    everything, some hours
 //!     cargo bench --bench compare -- --quick         a smoke run on small trees
 //!     cargo bench --bench compare -- --only delta    the cases whose name contains "delta"
 //!     cargo bench --bench compare -- --runs 9 --dir /mnt/disk --way pipe
+//!
+//! The ways: `daemon` and `pipe` push to a stock receiver, `serve` is pushed to and `pull` pulls from a stock sender,
+//! `both` has the same program at both ends of a pipe, `local` copies within the machine.
 //!
 //! It prints a Markdown table; `RESULTS.md` beside this folder keeps the last full one.
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot be made must stop")]
@@ -63,7 +66,7 @@ fn main() -> ExitCode {
 impl Plan {
     fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
         let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-        let ways = vec![Way::Daemon, Way::Pipe];
+        let ways = Way::ALL.to_vec();
         let mut plan = Self { quick: false, runs: 5, dir: target, only: None, ways };
         while let Some(arg) = args.next() {
             let mut value = || args.next().ok_or(format!("{arg} needs a value"));

@@ -1,6 +1,6 @@
 //! What does one run of a client cost?
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,11 +19,11 @@ const SAMPLING: Duration = Duration::from_millis(20);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub(crate) wall: Duration,
-    pub(crate) sender_cpu: Duration,
-    pub(crate) receiver_cpu: Duration,
-    pub(crate) sender_peak: u64,
-    /// Of all processes of the receiver together, though they share some of it.
-    pub(crate) receiver_peak: u64,
+    pub(crate) client_cpu: Duration,
+    pub(crate) server_cpu: Duration,
+    /// Of all processes of an end together, though they share some of it.
+    pub(crate) client_peak: u64,
+    pub(crate) server_peak: u64,
     /// Both ways, by the client's own count.
     pub(crate) wire_bytes: u64,
 }
@@ -32,6 +32,7 @@ pub(crate) struct Cost {
 pub(crate) fn run(mut command: Command, far: &FarSide, folder: &Path) -> Cost {
     let output = folder.join("output");
     command.stdin(Stdio::null()).stdout(File::create(&output).unwrap());
+    far.forget();
     rustix::fs::sync();
     let used_before = if far.adds_up() { far.used() } else { Duration::ZERO };
     let started = Instant::now();
@@ -47,33 +48,48 @@ pub(crate) fn run(mut command: Command, far: &FarSide, folder: &Path) -> Cost {
         ended.store(true, Ordering::SeqCst);
         (wall, sampler.join().unwrap())
     });
-    let sender_cpu = processes::used(pid);
+    let server_cpu = far.used() - used_before;
+    let mut client_cpu = processes::used(pid);
+    if !far.adds_up() {
+        // Its children are its own, but for the shell with what that has waited for.
+        client_cpu += processes::used_by_children(pid).saturating_sub(server_cpu);
+    }
     let status = client.wait().unwrap();
     let text = fs::read_to_string(&output).unwrap();
     assert!(status.success(), "{command:?} ended with {status}\n{text}");
     Cost {
         wall,
-        sender_cpu,
-        receiver_cpu: far.used() - used_before,
-        sender_peak: peaks.0,
-        receiver_peak: peaks.1,
+        client_cpu,
+        server_cpu,
+        client_peak: peaks.0,
+        server_peak: peaks.1,
         wire_bytes: wire_bytes(&text),
     }
 }
 
 /// Looks at the memory of both ends until the client has ended.
 fn sample(client: u32, far: &FarSide, ended: &AtomicBool) -> (u64, u64) {
-    let mut sender_peak = 0;
-    let mut receivers = BTreeMap::new();
+    let (mut clients, mut servers) = (BTreeMap::new(), BTreeMap::new());
     while !ended.load(Ordering::SeqCst) {
-        sender_peak = sender_peak.max(processes::resident_peak(client));
-        for pid in processes::descendants(far.parent(client)) {
-            let peak = receivers.entry(pid).or_insert(0);
-            *peak = processes::resident_peak(pid).max(*peak);
-        }
+        let parent = far.parent();
+        let behind = parent.map(processes::descendants).unwrap_or_default();
+        let mut near = processes::descendants(client);
+        near.retain(|pid| Some(*pid) != parent && !behind.contains(pid));
+        near.insert(client);
+        note_peaks(near, &mut clients);
+        note_peaks(behind, &mut servers);
         std::thread::sleep(SAMPLING);
     }
-    (sender_peak, receivers.values().sum())
+    // The shell is seen before it says which one it is.
+    clients.retain(|pid, _| !servers.contains_key(pid) && Some(*pid) != far.parent());
+    (clients.values().sum(), servers.values().sum())
+}
+
+fn note_peaks(pids: BTreeSet<u32>, peaks: &mut BTreeMap<u32, u64>) {
+    for pid in pids {
+        let peak = peaks.entry(pid).or_insert(0);
+        *peak = processes::resident_peak(pid).max(*peak);
+    }
 }
 
 /// Reads "sent N bytes  received N bytes" out of a summary.

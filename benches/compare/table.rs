@@ -28,7 +28,7 @@ pub(crate) fn print_head(quick: bool, runs: usize) {
         "Medians of {runs} runs each, in turn; {kind}. Each cell: stock, then `repl`, then the ratio.\n"
     );
     println!(
-        "| case | way | wall s | sender CPU s | receiver CPU s | sender peak MiB | receiver peak MiB | wire MB |"
+        "| case | way | wall s | client CPU s | server CPU s | client peak MiB | server peak MiB | wire MB |"
     );
     println!("|---|---|---|---|---|---|---|---|");
 }
@@ -56,7 +56,7 @@ impl Row {
             for (client, costs) in Client::BOTH.into_iter().zip(&mut costs) {
                 let run = format!("{}-{}-{number}", far.way.name(), client.name());
                 let name = case.lay_before(folder, &run);
-                let command = client.command(case, far, &case.source(folder), &name);
+                let command = client.command(case, far, folder, &name);
                 costs.push(measure::run(command, far, folder));
                 case.empty_copy(folder, &name);
             }
@@ -68,7 +68,7 @@ impl Row {
     pub(crate) fn print(&self) {
         let [stock, ours] = &self.medians;
         let seconds = |pick: fn(&Cost) -> Duration| {
-            cell(pick(stock).as_secs_f64(), pick(ours).as_secs_f64(), 2)
+            cell(pick(stock).as_secs_f64(), pick(ours).as_secs_f64(), 3)
         };
         let scaled = |pick: fn(&Cost) -> u64, unit: f64, digits| {
             cell(pick(stock) as f64 / unit, pick(ours) as f64 / unit, digits)
@@ -77,10 +77,10 @@ impl Row {
             "| {} | {} | {} | {} | {} | {} | {} |",
             self.title,
             seconds(|cost| cost.wall),
-            seconds(|cost| cost.sender_cpu),
-            seconds(|cost| cost.receiver_cpu),
-            scaled(|cost| cost.sender_peak, 1_048_576.0, 1),
-            scaled(|cost| cost.receiver_peak, 1_048_576.0, 1),
+            seconds(|cost| cost.client_cpu),
+            seconds(|cost| cost.server_cpu),
+            scaled(|cost| cost.client_peak, 1_048_576.0, 1),
+            scaled(|cost| cost.server_peak, 1_048_576.0, 1),
             scaled(|cost| cost.wire_bytes, 1e6, 2),
         );
     }
@@ -95,10 +95,10 @@ fn cell(stock: f64, ours: f64, digits: usize) -> String {
 fn median(costs: &[Cost]) -> Cost {
     Cost {
         wall: middle(costs, |cost| cost.wall),
-        sender_cpu: middle(costs, |cost| cost.sender_cpu),
-        receiver_cpu: middle(costs, |cost| cost.receiver_cpu),
-        sender_peak: middle(costs, |cost| cost.sender_peak),
-        receiver_peak: middle(costs, |cost| cost.receiver_peak),
+        client_cpu: middle(costs, |cost| cost.client_cpu),
+        server_cpu: middle(costs, |cost| cost.server_cpu),
+        client_peak: middle(costs, |cost| cost.client_peak),
+        server_peak: middle(costs, |cost| cost.server_peak),
         wire_bytes: middle(costs, |cost| cost.wire_bytes),
     }
 }

@@ -49,7 +49,7 @@ impl Source {
 
     /// Fails when the source is no longer what it was.
     fn expect_untouched(&self) {
-        let look = Look { times: Times::Ignored, attributes: true };
+        let look = Look { times: Times::Ignored, attributes: true, ..Look::CLOSELY };
         compare::assert_equal(&self.folder.path().join("before"), &self.path(), look);
     }
 }

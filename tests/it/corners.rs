@@ -10,7 +10,7 @@ use crate::harness::random::Random;
 use crate::harness::{FarSide, Outcome, Rsync, Way, repl, stock, temp_dir};
 use crate::words;
 
-const LOOK: Look = Look { times: Times::Ignored, attributes: false };
+const LOOK: Look = Look { times: Times::Ignored, attributes: false, ..Look::CLOSELY };
 
 fn write(path: PathBuf, content: impl AsRef<[u8]>) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -152,7 +152,7 @@ fn a_directory_keeps_its_long_attributes_at_every_place() {
         for _ in 0..2 {
             repl(far.push(options, &source, "copy")).run().expect_success();
         }
-        let look = Look { times: Times::Seconds, attributes: true };
+        let look = Look { times: Times::Seconds, attributes: true, ..Look::CLOSELY };
         compare::assert_equal(&source, &far.folder("copy"), look);
     }
 }

@@ -63,7 +63,7 @@ fn compare_with_stock(options: &[&str]) {
     options.extend(["--no-acls", "--no-xattrs", "--no-default-excludes"]);
     let ours = repl(far.push(&options, &source, "ours")).run();
     assert_eq!(ours.code(), theirs.code(), "{}\n{}", ours.told(), theirs.told());
-    let look = Look { times: Times::Ignored, attributes: false };
+    let look = Look { times: Times::Ignored, attributes: false, ..Look::CLOSELY };
     compare::assert_equal(&far.folder("stock"), &far.folder("ours"), look);
 }
 
@@ -130,7 +130,7 @@ fn a_preview_changes_nothing_and_names_what_would_be_sent_and_deleted() {
     settle_times(&far.folder("copy"), 1_600_000_000);
     settle_times(&far.folder("untouched"), 1_600_000_000);
     let preview = repl(far.push(&["-n", "--delete"], &source, "copy")).run().expect_success();
-    let look = Look { times: Times::Nanoseconds, attributes: true };
+    let look = Look { times: Times::Nanoseconds, attributes: true, ..Look::CLOSELY };
     compare::assert_equal(&far.folder("untouched"), &far.folder("copy"), look);
     for name in ["a.c", "top/b.c", "gone.c", "gone-folder"] {
         assert!(preview.stdout().contains(name), "no {name}: {}", preview.told());

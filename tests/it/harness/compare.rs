@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{lgetxattr, llistxattr};
 use walkdir::WalkDir;
@@ -44,28 +46,57 @@ pub(crate) struct Look {
     pub(crate) times: Times,
     /// Extended attributes, and with them the ACLs.
     pub(crate) attributes: bool,
+    /// The times of the last access, as closely as `times` says.
+    pub(crate) atimes: bool,
+    /// How many blocks a regular file takes: whether it has holes.
+    pub(crate) holes: bool,
+    /// Times of the last hour count as equal: both trees were made just now, one after the other.
+    pub(crate) fresh_alike: bool,
 }
 
 impl Look {
+    /// Looks at type, bytes, mode, owner, times, links and attributes.
+    pub(crate) const CLOSELY: Look = Look {
+        times: Times::Nanoseconds,
+        attributes: true,
+        atimes: false,
+        holes: false,
+        fresh_alike: false,
+    };
+
     /// Returns what a session of `protocol` keeps.
     pub(crate) fn for_protocol(protocol: u32) -> Look {
         let times = if protocol >= 31 { Times::Nanoseconds } else { Times::Seconds };
-        Look { times, attributes: protocol >= 30 }
+        Look { times, attributes: protocol >= 30, ..Look::CLOSELY }
     }
 }
 
-/// Fails with the first difference between the trees: type, bytes, mode, owner, time, links, attributes.
+/// Fails with the differences between the trees: type, bytes, mode, owner, time, links, attributes.
 #[track_caller]
 pub(crate) fn assert_equal(source: &Path, copy: &Path, look: Look) {
-    let (ours, theirs) = (inventory(source, look), inventory(copy, look));
-    for (path, entry) in &ours {
-        let found = theirs.get(path).unwrap_or_else(|| panic!("{} is missing", path.display()));
-        assert_eq!(found, entry, "{} differs (left is the copy)", path.display());
-        let same = !entry.is_regular() || same_bytes(&source.join(path), &copy.join(path));
-        assert!(same, "{} has other contents", path.display());
+    let differences = differences(source, copy, look);
+    assert!(differences.is_empty(), "source and copy differ:\n{}", differences.join("\n"));
+}
+
+/// Returns what differs between two trees, a line for each path.
+pub(crate) fn differences(one: &Path, other: &Path, look: Look) -> Vec<String> {
+    let (first, mut second) = (inventory(one, look), inventory(other, look));
+    let mut told = Vec::new();
+    for (path, entry) in &first {
+        let Some(found) = second.remove(path) else {
+            told.push(format!("{path:?}: only in the first: {entry:?}"));
+            continue;
+        };
+        if found != *entry {
+            told.push(format!("{path:?}: first {entry:?}\n    second {found:?}"));
+        } else if entry.is_regular() && !same_bytes(&one.join(path), &other.join(path)) {
+            told.push(format!("{path:?}: other contents"));
+        }
     }
-    let surplus: Vec<_> = theirs.keys().filter(|path| !ours.contains_key(*path)).collect();
-    assert!(surplus.is_empty(), "not in the source: {surplus:?}");
+    told.extend(
+        second.iter().map(|(path, entry)| format!("{path:?}: only in the second: {entry:?}")),
+    );
+    told
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -74,7 +105,9 @@ struct Entry {
     len: u64,
     owner: (u32, u32),
     mtime: (i64, i64),
+    atime: (i64, i64),
     device: u64,
+    blocks: u64,
     target: Option<PathBuf>,
     /// The first path with the same inode.
     linked_to: PathBuf,
@@ -95,18 +128,18 @@ fn inventory(root: &Path, look: Look) -> BTreeMap<PathBuf, Entry> {
         let path = found.path().strip_prefix(root).unwrap().to_owned();
         let meta = found.path().symlink_metadata().unwrap();
         let linked_to = first_paths.entry(meta.ino()).or_insert_with(|| path.clone()).clone();
-        let is_dir = meta.is_dir();
         let is_device = matches!(meta.mode() & 0o170_000, 0o020_000 | 0o060_000);
         let entry = Entry {
             mode: meta.mode(),
-            len: if is_dir { 0 } else { meta.len() },
+            len: if meta.is_dir() { 0 } else { meta.len() },
             owner: (meta.uid(), meta.gid()),
-            mtime: match look.times {
-                Times::Ignored => (0, 0),
-                Times::Seconds => (meta.mtime(), 0),
-                Times::Nanoseconds => (meta.mtime(), meta.mtime_nsec()),
+            mtime: seen_time((meta.mtime(), meta.mtime_nsec()), look),
+            atime: match look.atimes {
+                true => seen_time((meta.atime(), meta.atime_nsec()), look),
+                false => (0, 0),
             },
             device: if is_device { meta.rdev() } else { 0 },
+            blocks: if look.holes && meta.is_file() { meta.blocks() } else { 0 },
             target: fs::read_link(found.path()).ok(),
             linked_to,
             attributes: if look.attributes { attributes(found.path()) } else { BTreeMap::new() },
@@ -114,6 +147,19 @@ fn inventory(root: &Path, look: Look) -> BTreeMap<PathBuf, Entry> {
         entries.insert(path, entry);
     }
     entries
+}
+
+/// Stands for every time of the last hour.
+const FRESH: (i64, i64) = (i64::MAX, 0);
+
+fn seen_time(time: (i64, i64), look: Look) -> (i64, i64) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
+    match look.times {
+        Times::Ignored => (0, 0),
+        _ if look.fresh_alike && (now - 3600..=now).contains(&time.0) => FRESH,
+        Times::Seconds => (time.0, 0),
+        Times::Nanoseconds => time,
+    }
 }
 
 fn attributes(path: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
@@ -131,5 +177,15 @@ fn attribute(path: &Path, name: &[u8]) -> Vec<u8> {
 }
 
 fn same_bytes(one: &Path, other: &Path) -> bool {
-    fs::read(one).unwrap() == fs::read(other).unwrap()
+    let (mut one, mut other) = (File::open(one).unwrap(), File::open(other).unwrap());
+    let mut pieces = (vec![0; 1 << 17], vec![0; 1 << 17]);
+    loop {
+        let len = one.read(&mut pieces.0).unwrap();
+        if len == 0 {
+            return other.read(&mut pieces.1).unwrap() == 0;
+        }
+        if other.read_exact(&mut pieces.1[..len]).is_err() || pieces.0[..len] != pieces.1[..len] {
+            return false;
+        }
+    }
 }

@@ -69,7 +69,7 @@ fn regular_files(root: &Path) {
         fs::write(many.join(format!("{number}")), format!("{number}\n")).unwrap();
     }
     let mut deep = root.join("deep");
-    for _ in 0..40 {
+    for _ in 0..140 {
         deep.push("a-folder-in-a-folder");
     }
     fs::create_dir_all(&deep).unwrap();
@@ -204,6 +204,10 @@ fn attributes(root: &Path) {
         setxattr(folder.join("noted"), name, value, XattrFlags::empty()).unwrap();
         setxattr(folder.join("inherits"), name, value, XattrFlags::empty()).unwrap();
     }
+    // As much as one block of a disk takes.
+    fs::write(folder.join("full"), "full\n").unwrap();
+    let largest = Random::new(4).bytes(3500);
+    setxattr(folder.join("full"), "user.largest", &largest, XattrFlags::empty()).unwrap();
     lsetxattr(folder.join("noted-link"), "trusted.link", b"on a link", XattrFlags::empty())
         .unwrap();
     setfacl(&["-m", "u:12345:rw,g:daemon:r,m::rw"], &folder.join("guarded"));

@@ -63,6 +63,12 @@ impl Program {
         self
     }
 
+    /// Runs the program in the folder `place`.
+    pub(crate) fn inside(mut self, place: &Path) -> Self {
+        self.command.current_dir(place);
+        self
+    }
+
     /// Fails the test, and kills the program, when it runs longer than this.
     pub(crate) fn within(mut self, limit: Duration) -> Self {
         self.limit = limit;
