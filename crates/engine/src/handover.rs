@@ -34,6 +34,11 @@ impl Handover {
         state.files.push_back((ndx, file));
     }
 
+    /// Tells whether giving another one would wait.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lock().files.len() >= MAX_OPEN
+    }
+
     /// Takes the file of an index, if it was given.
     pub(crate) fn take(&self, ndx: i32) -> Option<File> {
         let mut state = self.lock();

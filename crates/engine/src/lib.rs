@@ -29,6 +29,7 @@ mod handover;
 mod ids;
 mod inbox;
 mod list;
+mod local_copy;
 mod notice;
 mod outbox;
 mod pack;
@@ -61,6 +62,7 @@ pub use error::{Error, Result};
 pub use event::{
     Direction, Event, Gravity, Item, Monitor, Moved, Problem, Session, Standing, Telling,
 };
+pub use local_copy::copy_locally;
 pub use notice::{Notice, RuleHit};
 pub use progress::Progress;
 pub use quick_look::QuickLook;

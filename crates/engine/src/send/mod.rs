@@ -16,6 +16,7 @@ use wire::options::{InfoLevels, Options};
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::event::{Event, Monitor, Telling};
+use crate::handover::Handover;
 use crate::inbox;
 use crate::outbox::Outbox;
 use crate::progress::Progress;
@@ -68,6 +69,21 @@ impl Send<'_> {
         R: Read + std::marker::Send,
         W: Write + std::marker::Send,
     {
+        self.run_with(reader, writer, protocol, hang_up, None)
+    }
+
+    pub(crate) fn run_with<R, W>(
+        &self,
+        reader: R,
+        writer: W,
+        protocol: u32,
+        hang_up: &(dyn Fn() + Sync),
+        handover: Option<&Handover>,
+    ) -> Result<Summary>
+    where
+        R: Read + std::marker::Send,
+        W: Write + std::marker::Send,
+    {
         let outbox = Outbox::new(InfoLevels::of(self.options), protocol);
         let tell_client = |event: Event<'_>| outbox.tell(&event);
         let monitor: Monitor<'_> = match self.role {
@@ -75,7 +91,7 @@ impl Send<'_> {
             Role::Server(_) => &tell_client,
         };
         let here = Send { monitor, ..*self };
-        here.talk(reader, writer, protocol, &outbox, hang_up)
+        here.talk(reader, writer, protocol, (&outbox, handover), hang_up)
     }
 
     fn talk<R, W>(
@@ -83,7 +99,7 @@ impl Send<'_> {
         reader: R,
         writer: W,
         protocol: u32,
-        outbox: &Outbox,
+        (outbox, handover): (&Outbox, Option<&Handover>),
         hang_up: &(dyn Fn() + Sync),
     ) -> Result<Summary>
     where
@@ -97,9 +113,9 @@ impl Send<'_> {
         let rate = u64::from(self.options.bwlimit) << 10;
         let throttle = Throttle::new(writer, (rate > 0).then_some(rate));
         let mut out = MuxWriter::new(throttle, Framing::Raw);
-        let done = self
-            .set_up(&mut reader, &mut out, protocol)
-            .and_then(|agreed| self.session(&mut reader, out, &agreed, &desk, outbox, hang_up));
+        let done = self.set_up(&mut reader, &mut out, protocol).and_then(|agreed| {
+            self.session(&mut reader, out, &agreed, &desk, (outbox, handover), hang_up)
+        });
         let received_bytes = reader.bytes_read();
         drop(reader);
         let mut rest = Summary::default();
@@ -118,7 +134,7 @@ impl Send<'_> {
         out: MuxWriter<W>,
         agreed: &Agreed<'_>,
         desk: &Desk,
-        outbox: &Outbox,
+        (outbox, handover): (&Outbox, Option<&Handover>),
         hang_up: &(dyn Fn() + Sync),
     ) -> Result<Summary>
     where
@@ -133,6 +149,7 @@ impl Send<'_> {
         let rules = self.answer_rules(dialect);
         let sources = self.sources(agreed);
         let mut sender = Sender::new(out, rules, content, sources.roots(), desk, about);
+        sender.handover = handover;
         sources.tell(self.monitor);
         std::thread::scope(|scope| {
             scope.spawn(|| inbox::run(reader, &shape, desk));

@@ -16,6 +16,7 @@ use crate::attributes::put_values;
 use crate::content::Sent;
 use crate::error::{Error, Result};
 use crate::event::{Direction, Event, Gravity, Item, Moved, Problem};
+use crate::handover::Handover;
 use crate::inbox::{Basis, Incoming, ItemRequest};
 use crate::list::{Place, SentList};
 use crate::notice::Notice;
@@ -137,6 +138,13 @@ impl<W: Write> Sender<'_, W> {
     ) -> Result<()> {
         let path = place.path();
         self.progress.begin_file(&path);
+        if let Some(handover) = self.handover
+            && basis.head.count == 0
+            && !basis.is_prefix
+            && !self.rules.telling.after_transfer
+        {
+            return self.hand_over(handover, asked, &basis, list, place);
+        }
         let ready = match self.open(asked.request.ndx, place) {
             Ok(ready) => ready,
             Err(Error::Tree(error)) => return self.cannot_send(asked.request.ndx, error),
@@ -167,6 +175,44 @@ impl<W: Write> Sender<'_, W> {
             let moved = Moved { data_bytes, sum_bytes, checksum };
             self.tell(&asked.request, list, place, &path, moved);
         }
+        Ok(())
+    }
+
+    /// Hands an open file to the receiver of the same process.
+    fn hand_over(
+        &mut self,
+        handover: &Handover,
+        asked: &ItemRequest,
+        basis: &Basis,
+        list: &SentList,
+        place: &Place<'_>,
+    ) -> Result<()> {
+        let opened = self
+            .state
+            .dirs
+            .open(self.roots, place.root, place.dir)
+            .and_then(|dir| dir.open_file(place.name));
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) => return self.cannot_send(asked.request.ndx, error),
+        };
+        let size = file.metadata().map_or(place.size, |metadata| metadata.len());
+        if handover.is_full() {
+            // The receiver takes a file only when it has read the reply that announces it.
+            self.out.flush()?;
+        }
+        handover.give(asked.request.ndx, file);
+        self.put_head(&asked.request)?;
+        self.put_values(asked, list, place)?;
+        self.state.record.clear();
+        basis.head.put(&mut self.state.record);
+        self.out.data(&self.state.record)?;
+        self.tell(&asked.request, list, place, &place.path(), Moved::default());
+        let summary = &mut self.state.summary;
+        summary.transferred += 1;
+        summary.transferred_size += size;
+        summary.literal_bytes += size;
+        self.progress.sent_files.fetch_add(1, Relaxed);
         Ok(())
     }
 

@@ -23,6 +23,7 @@ use crate::desk::{Desk, ListWish, Step};
 use crate::dirs::OpenDirs;
 use crate::error::{Error, Result};
 use crate::event::{Monitor, Telling};
+use crate::handover::Handover;
 use crate::inbox::Incoming;
 use crate::list::LiveLists;
 use crate::outbox::Outbox;
@@ -53,6 +54,8 @@ pub(crate) struct Sender<'a, W: Write> {
     pub(crate) roots: &'a [Root],
     pub(crate) desk: &'a Desk,
     pub(crate) monitor: Monitor<'a>,
+    /// In a copy on one machine files are handed over, not read.
+    pub(crate) handover: Option<&'a Handover>,
     pub(crate) progress: &'a Progress,
     state: State,
 }
@@ -119,7 +122,7 @@ impl<'a, W: Write> Sender<'a, W> {
             list_millis: 0,
             summary: Summary::default(),
         };
-        Self { out, rules, content, roots, desk, monitor, progress, state }
+        Self { out, rules, content, roots, desk, monitor, handover: None, progress, state }
     }
 
     /// Sends the lists, answers every request, and says goodbye.
