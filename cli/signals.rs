@@ -1,6 +1,7 @@
 //! How Ctrl-C and its like stop a run cleanly.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use transport::{Canceller, Reason};
@@ -35,7 +36,7 @@ impl Stopper {
                             _ = terminate.recv() => {}
                             _ = hangup.recv() => {}
                         }
-                        listener.stop();
+                        listener.stop(Reason::Signal);
                     }
                 });
             },
@@ -59,12 +60,29 @@ impl Stopper {
         self.present.lock().unwrap_or_else(PoisonError::into_inner).stopped
     }
 
-    fn stop(&self) {
+    /// Stops it at a time as well, in seconds since 1970.
+    pub(crate) fn stop_at(&self, seconds: i64) -> std::io::Result<()> {
+        let stopper = self.clone();
+        let seconds = u64::try_from(seconds).unwrap_or(0);
+        std::thread::Builder::new().name("stop".into()).stack_size(128 << 10).spawn(move || {
+            // The clock may be set meanwhile, so it is looked at again.
+            while let Ok(left) =
+                (UNIX_EPOCH + Duration::from_secs(seconds)).duration_since(SystemTime::now())
+                && !left.is_zero()
+            {
+                std::thread::sleep(left.min(Duration::from_secs(10)));
+            }
+            stopper.stop(Reason::StopTime);
+        })?;
+        Ok(())
+    }
+
+    fn stop(&self, reason: Reason) {
         let mut state = self.present.lock().unwrap_or_else(PoisonError::into_inner);
         state.stopped = true;
         // Nothing holds anything that would have to end in order.
-        if !state.canceller.cancel(Reason::Signal) {
-            std::process::exit(wire::exit::SIGNAL);
+        if !state.canceller.cancel(reason) {
+            std::process::exit(reason.exit_code().unwrap_or(wire::exit::SIGNAL));
         }
     }
 }

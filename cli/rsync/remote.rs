@@ -151,6 +151,9 @@ fn close(run: &Run<'_>, closed: Closed, who: Who) -> i32 {
             let text = format!("[{}] io timeout after {seconds} seconds -- exiting", who.late);
             run.output.error(text.as_bytes());
         }
+        if reason == Reason::StopTime {
+            run.output.error(reason.to_string().as_bytes());
+        }
         run.output.close(code, who.late);
         return code;
     }

@@ -59,7 +59,7 @@ pub(crate) fn transfer(line: Line) -> i32 {
             return error.exit_code();
         }
     };
-    let stopper = match Stopper::listen() {
+    let stopper = match listen(&options) {
         Ok(stopper) => stopper,
         Err(error) => {
             output.error(format!("rsync: cannot listen for signals: {error}").as_bytes());
@@ -83,6 +83,13 @@ pub(crate) fn transfer(line: Line) -> i32 {
 pub(crate) fn refused(code: i32, role: &str) -> i32 {
     Output::new(&Options::default(), Way::Local, speaks_utf8()).close(code, role);
     code
+}
+
+/// Listens for signals, and for the clock where `--stop-at` says so.
+fn listen(options: &Options) -> std::io::Result<Stopper> {
+    let stopper = Stopper::listen()?;
+    options.stop_at.map_or(Ok(()), |seconds| stopper.stop_at(seconds))?;
+    Ok(stopper)
 }
 
 fn rule_words(error: &RuleError) -> String {

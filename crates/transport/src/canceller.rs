@@ -24,6 +24,8 @@ pub enum Reason {
         /// The limit.
         seconds: u64,
     },
+    /// The time has come at which the user wanted it to end (`--stop-at`).
+    StopTime,
     /// The far side is gone, so that the other half of the connection has no use any more.
     PeerGone,
     /// The run failed for a reason of its own, which is reported elsewhere.
@@ -35,7 +37,7 @@ impl Reason {
     pub fn exit_code(self) -> Option<i32> {
         match self {
             Reason::Signal => Some(wire::exit::SIGNAL),
-            Reason::TimedOut { .. } => Some(wire::exit::TIMEOUT),
+            Reason::TimedOut { .. } | Reason::StopTime => Some(wire::exit::TIMEOUT),
             Reason::ConnectTimedOut { .. } => Some(wire::exit::CONNECT_TIMEOUT),
             Reason::PeerGone => Some(wire::exit::STREAM),
             Reason::Failed => None,
@@ -51,6 +53,7 @@ impl fmt::Display for Reason {
                 write!(f, "time limit: nothing was read or written for {seconds} s")
             }
             Reason::ConnectTimedOut { seconds } => write!(f, "no answer within {seconds} s"),
+            Reason::StopTime => f.write_str("stopping at requested limit"),
             Reason::PeerGone => f.write_str("the far side is gone"),
             Reason::Failed => f.write_str("stopped after a failure"),
         }
