@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use delta::{FileSum, SumKind};
 use tree::{Dir, Kind, Listing};
 
+use crate::look::Look;
+use crate::scan::OpenDir;
+
 /// Files below which one thread is quicker than starting another.
 const MIN_SHARED_FILES: usize = 4;
 /// Threads that read at the same time.
@@ -26,7 +29,7 @@ pub(crate) struct Digests {
 impl Digests {
     /// Reads all regular files of `listing`. One that cannot be read has an all-zero checksum,
     /// as rsync's senders give it; it is reported when its content is asked for.
-    pub(crate) fn of(kind: SumKind, listing: &Listing, dirs: &[(u16, Dir)]) -> Self {
+    pub(crate) fn of(kind: SumKind, look: Look, listing: &Listing, dirs: &[OpenDir]) -> Self {
         let files: Vec<usize> = listing
             .iter()
             .enumerate()
@@ -34,7 +37,7 @@ impl Digests {
             .map(|(index, _)| index)
             .collect();
         let next = AtomicUsize::new(0);
-        let work = || take_files(kind, listing, dirs, &files, &next);
+        let work = || take_files((kind, look), listing, dirs, &files, &next);
         let mut done = Vec::new();
         std::thread::scope(|scope| {
             let helpers = if files.len() < MIN_SHARED_FILES { 0 } else { helper_count() };
@@ -61,9 +64,9 @@ fn helper_count() -> usize {
 }
 
 fn take_files(
-    kind: SumKind,
+    how: (SumKind, Look),
     listing: &Listing,
-    dirs: &[(u16, Dir)],
+    dirs: &[OpenDir],
     files: &[usize],
     next: &AtomicUsize,
 ) -> Vec<(usize, Vec<u8>)> {
@@ -73,16 +76,21 @@ fn take_files(
         let Some(listed) = listing.at(index) else {
             continue;
         };
-        let (_, dir) = &dirs[usize::from(listed.place)];
-        if let Some(digest) = digest(kind, dir, listed.name, &mut buffer) {
+        let dir = &dirs[usize::from(listed.place)].dir;
+        if let Some(digest) = digest(how, dir, listed.name, &mut buffer) {
             done.push((index, digest));
         }
     }
     done
 }
 
-fn digest(kind: SumKind, dir: &Dir, name: &[u8], buffer: &mut [u8]) -> Option<Vec<u8>> {
-    let mut file = dir.open_file(name).ok()?;
+fn digest(
+    (kind, look): (SumKind, Look),
+    dir: &Dir,
+    name: &[u8],
+    buffer: &mut [u8],
+) -> Option<Vec<u8>> {
+    let mut file = look.open(dir, name).ok()?;
     let mut sum = FileSum::new(kind, 0);
     loop {
         match file.read(buffer).ok()? {

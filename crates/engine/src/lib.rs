@@ -22,6 +22,7 @@ mod error;
 mod event;
 mod inbox;
 mod list;
+mod look;
 mod notice;
 mod outbox;
 mod pack;
@@ -37,6 +38,7 @@ mod sources;
 mod summary;
 mod throttle;
 mod trouble;
+mod unsafe_link;
 mod whole_file;
 
 pub use census::census;
