@@ -24,7 +24,8 @@ pub fn census(sources: &Sources, rules: &RuleList, one_file_system: bool, progre
         }
         let root = &sources.roots()[usize::from(source.root)];
         let device = one_file_system.then_some(source.stat.dev);
-        let filter = ActiveFilter::new(rules, Side::Sender, &source.base);
+        let filter =
+            ActiveFilter::new(rules, Side::Sender, &sources.bases()[usize::from(source.root)]);
         if !walk(root, source, device, filter, progress) {
             return;
         }

@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use delta::{FileSum, SumKind};
 use tree::{Dir, Kind, Listing};
 
+use crate::look::Look;
+use crate::scan::OpenDir;
+
 /// Files below which one thread is quicker than starting another.
 const MIN_SHARED_FILES: usize = 4;
 /// Threads that read at the same time.
@@ -27,7 +30,7 @@ pub(crate) struct Digests {
 impl Digests {
     /// Reads all regular files of `listing`. One that cannot be read has an all-zero checksum,
     /// as rsync's senders give it; it is reported when its content is asked for.
-    pub(crate) fn of(kind: SumKind, listing: &Listing, dirs: &[(u16, Dir)]) -> Self {
+    pub(crate) fn of(kind: SumKind, look: Look, listing: &Listing, dirs: &[OpenDir]) -> Self {
         let files: Vec<usize> = listing
             .iter()
             .enumerate()
@@ -35,7 +38,7 @@ impl Digests {
             .map(|(index, _)| index)
             .collect();
         let next = AtomicUsize::new(0);
-        let work = || take_files(kind, listing, dirs, &files, &next);
+        let work = || take_files((kind, look), listing, dirs, &files, &next);
         let mut done = Vec::new();
         std::thread::scope(|scope| {
             let helpers = if files.len() < MIN_SHARED_FILES { 0 } else { helper_count() };
@@ -62,9 +65,9 @@ fn helper_count() -> usize {
 }
 
 fn take_files(
-    kind: SumKind,
+    how: (SumKind, Look),
     listing: &Listing,
-    dirs: &[(u16, Dir)],
+    dirs: &[OpenDir],
     files: &[usize],
     next: &AtomicUsize,
 ) -> Vec<(usize, Vec<u8>)> {
@@ -74,16 +77,21 @@ fn take_files(
         let Some(listed) = listing.at(index) else {
             continue;
         };
-        let (_, dir) = &dirs[usize::from(listed.place)];
-        if let Some(digest) = digest(kind, dir, listed.name, &mut buffer) {
+        let dir = &dirs[usize::from(listed.place)].dir;
+        if let Some(digest) = digest(how, dir, listed.name, &mut buffer) {
             done.push((index, digest));
         }
     }
     done
 }
 
-fn digest(kind: SumKind, dir: &Dir, name: &[u8], buffer: &mut [u8]) -> Option<Vec<u8>> {
-    of_open_file(kind, dir.open_file(name).ok()?, buffer).ok()
+fn digest(
+    (kind, look): (SumKind, Look),
+    dir: &Dir,
+    name: &[u8],
+    buffer: &mut [u8],
+) -> Option<Vec<u8>> {
+    of_open_file(kind, look.open(dir, name).ok()?, buffer).ok()
 }
 
 /// Returns the checksum of one file.

@@ -57,6 +57,9 @@ pub enum Error {
         /// What the system said.
         source: tree::Error,
     },
+    /// An argument that cannot be sent in any case.
+    #[error("{0}")]
+    Argument(String),
     /// None of the sources is there.
     #[error("none of the sources exists: nothing to send")]
     NothingToSend,
@@ -113,6 +116,7 @@ impl Error {
             Self::Codec(_) => wire::exit::STREAM,
             Self::Send(_) => wire::exit::SOCKET,
             Self::FarExit(code) => *code,
+            Self::Argument(_) => wire::exit::SYNTAX,
             Self::NothingToSend => wire::exit::PARTIAL,
         }
     }

@@ -30,6 +30,7 @@ mod ids;
 mod inbox;
 mod list;
 mod local_copy;
+mod look;
 mod notice;
 mod outbox;
 mod pack;

@@ -35,6 +35,13 @@ pub(crate) struct Detail {
     target_len: u16,
 }
 
+impl Detail {
+    fn of(stat: &Stat, mode: u32) -> Self {
+        let (mtime, mtime_nsec, owner) = (stat.mtime, stat.mtime_nsec, (stat.uid, stat.gid));
+        Self { mode, mtime, mtime_nsec, owner, ..Self::default() }
+    }
+}
+
 /// One file list in index order; small, because a million of its entries may be alive.
 #[derive(Debug, Default)]
 pub(crate) struct SentList {
@@ -44,6 +51,8 @@ pub(crate) struct SentList {
     entries: Vec<Entry>,
     /// What else is told of each entry, where somebody wants to know.
     details: Vec<Detail>,
+    /// The same of the directory that the list is the content of.
+    dir_detail: Option<Detail>,
     /// For the few entries with long attribute values, by index: what may be asked for.
     long_values: Vec<(i32, Arc<ItemNames>)>,
 }
@@ -103,20 +112,21 @@ impl SentList {
     /// Remembers more of the entry pushed last; either of all entries or of none.
     pub(crate) fn keep_detail(&mut self, stat: &Stat, mode: u32, target: Option<&[u8]>) {
         let (target_start, target_len) = self.keep(target.unwrap_or_default());
-        self.details.push(Detail {
-            mode,
-            mtime: stat.mtime,
-            mtime_nsec: stat.mtime_nsec,
-            owner: (stat.uid, stat.gid),
-            target_start,
-            target_len,
-        });
+        self.details.push(Detail { target_start, target_len, ..Detail::of(stat, mode) });
+    }
+
+    /// Remembers the same of the directory that the list is the content of.
+    pub(crate) fn keep_detail_of_dir(&mut self, stat: &Stat, mode: u32) {
+        self.dir_detail = Some(Detail::of(stat, mode));
     }
 
     /// Returns what else is known of an entry, and the target of a symlink.
     pub(crate) fn detail(&self, ndx: i32) -> Option<(&Detail, &[u8])> {
-        let index = usize::try_from(ndx.checked_sub(self.ndx_start)?).ok()?;
-        let detail = self.details.get(index)?;
+        let detail = match usize::try_from(ndx.checked_sub(self.ndx_start)?) {
+            Ok(index) => self.details.get(index)?,
+            // The first list's directory is its entry `.`.
+            Err(_) => self.dir_detail.as_ref().or(self.details.first())?,
+        };
         Some((detail, self.name(detail.target_start, detail.target_len)))
     }
 

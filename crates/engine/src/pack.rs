@@ -12,6 +12,7 @@ use tree::Dir;
 use wire::token::TokenEncoder;
 
 use crate::error::Result;
+use crate::look::Look;
 use crate::small_file::{self, Opened};
 
 /// The shortest file that is worth a thread's attention.
@@ -59,8 +60,14 @@ impl Packer {
     }
 
     /// Reads a file to its present end and packs it.
-    pub(crate) fn pack(&mut self, dir: &Dir, name: &[u8], listed_size: u64) -> Result<Packed> {
-        let content = match small_file::open(dir, name, listed_size)? {
+    pub(crate) fn pack(
+        &mut self,
+        look: Look,
+        dir: &Dir,
+        name: &[u8],
+        listed_size: u64,
+    ) -> Result<Packed> {
+        let content = match small_file::open(look, dir, name, listed_size)? {
             Opened::Whole(content) => content,
             Opened::Long(file, size) => read_whole(dir, name, file, size)?,
         };

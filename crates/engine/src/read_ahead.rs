@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use tree::Dir;
 
 use crate::error::Result;
+use crate::look::Look;
 use crate::pack::{PackRules, Packed, Packer};
 use crate::small_file::{self, Opened};
 
@@ -92,6 +93,7 @@ impl Job {
 
 /// Whoever makes files ready: a thread, or the sender while it waits.
 struct Worker {
+    look: Look,
     rules: Option<PackRules>,
     packer: Option<Packer>,
 }
@@ -101,9 +103,9 @@ impl Worker {
         match (job.recipe, self.rules) {
             (Recipe::Pack, Some(rules)) => {
                 let packer = self.packer.get_or_insert_with(|| Packer::new(rules));
-                packer.pack(&job.dir, &job.name, job.size).map(Ready::Packed)
+                packer.pack(self.look, &job.dir, &job.name, job.size).map(Ready::Packed)
             }
-            _ => Ok(Ready::Opened(small_file::open(&job.dir, &job.name, job.size)?)),
+            _ => Ok(Ready::Opened(small_file::open(self.look, &job.dir, &job.name, job.size)?)),
         }
     }
 }
@@ -128,8 +130,8 @@ pub(crate) struct ReadAhead {
 
 impl ReadAhead {
     /// Prepares to plan; threads are started when the first file is planned.
-    pub(crate) fn new(rules: Option<PackRules>) -> Self {
-        let own = Worker { rules, packer: None };
+    pub(crate) fn new(look: Look, rules: Option<PackRules>) -> Self {
+        let own = Worker { look, rules, packer: None };
         Self {
             shared: Arc::default(),
             threads: Vec::new(),
@@ -184,10 +186,10 @@ impl ReadAhead {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         for _ in 0..cores.saturating_sub(1).clamp(1, MAX_THREADS) {
             let shared = Arc::clone(&self.shared);
-            let rules = self.own.rules;
+            let (look, rules) = (self.own.look, self.own.rules);
             let builder = std::thread::Builder::new().stack_size(256 << 10);
             // Without the thread the sender does everything itself.
-            self.threads.extend(builder.spawn(move || work(&shared, rules)));
+            self.threads.extend(builder.spawn(move || work(&shared, look, rules)));
         }
     }
 }
@@ -207,8 +209,8 @@ fn lock(shared: &Shared) -> MutexGuard<'_, Queue> {
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn work(shared: &Shared, rules: Option<PackRules>) {
-    let mut worker = Worker { rules, packer: None };
+fn work(shared: &Shared, look: Look, rules: Option<PackRules>) {
+    let mut worker = Worker { look, rules, packer: None };
     loop {
         let mut queue = lock(shared);
         let job = loop {
@@ -237,7 +239,7 @@ mod tests {
         }
         let root = tree::Root::open(temp.path()).unwrap();
         let dir = Arc::new(root.open_dir(b".").unwrap());
-        let mut ahead = ReadAhead::new(None);
+        let mut ahead = ReadAhead::new(Look::default(), None);
         for n in 0..20u8 {
             ahead.plan(
                 n.into(),

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use tree::Dir;
 
+use crate::look::Look;
+
 /// The longest file that is read into memory as a whole.
 pub(crate) const SMALL_FILE: u64 = 128 << 10;
 
@@ -29,8 +31,8 @@ impl Opened {
 }
 
 /// Opens `name`; one that was listed with a small size is read at once.
-pub(crate) fn open(dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Opened> {
-    let mut file = dir.open_file(name)?;
+pub(crate) fn open(look: Look, dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Opened> {
+    let mut file = look.open(dir, name)?;
     if listed_size <= SMALL_FILE {
         // One byte more than the file has: a shorter answer means that its end was reached.
         let mut content = vec![0; usize::try_from(listed_size).unwrap_or(0) + 1];
@@ -41,14 +43,15 @@ pub(crate) fn open(dir: &Dir, name: &[u8], listed_size: u64) -> tree::Result<Ope
             return Ok(Opened::Whole(content));
         }
         // It has grown, or it does not read like a file: begin again, as with a long one.
-        file = dir.open_file(name)?;
+        file = look.open(dir, name)?;
     }
-    let metadata = file.metadata().map_err(|error| failed(dir.path_of(name), error))?;
-    if !metadata.is_file() {
-        let error = std::io::Error::other("it is no regular file any more");
-        return Err(failed(dir.path_of(name), error));
+    match look.len(&mut file).map_err(|error| failed(dir.path_of(name), error))? {
+        Some(len) => Ok(Opened::Long(file, len)),
+        None => {
+            let error = std::io::Error::other("it is no regular file any more");
+            Err(failed(dir.path_of(name), error))
+        }
     }
-    Ok(Opened::Long(file, metadata.len()))
 }
 
 fn failed(path: PathBuf, source: std::io::Error) -> tree::Error {

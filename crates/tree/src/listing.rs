@@ -114,6 +114,13 @@ impl Listing {
         self.slots.sort_by(|a, b| compare(read(bytes, a), read(bytes, b)));
     }
 
+    /// Gives names another kind than the directory itself said.
+    pub fn set_kinds(&mut self, mut kind: impl FnMut(Listed<'_>) -> Kind) {
+        for slot in &mut self.slots {
+            slot.kind = kind(read(&self.bytes, slot));
+        }
+    }
+
     /// Keeps only the names that `keep` says yes to.
     pub fn retain(&mut self, mut keep: impl FnMut(Listed<'_>) -> bool) {
         let bytes = &self.bytes;

@@ -7,7 +7,7 @@ use tree::{Dir, Kind, Stat};
 use wire::flist::{DirMark, FileEntry};
 use wire::xattr::XattrSet;
 
-use super::{IO_ERROR_GENERAL, Pending, Scan, ScanTotals};
+use super::{IO_ERROR_GENERAL, Pending, Place, Scan, ScanTotals};
 use crate::attributes::Attributes;
 use crate::desk::{ListPart, Scanned, SenderGone};
 use crate::event::{Event, Gravity, Problem};
@@ -35,20 +35,28 @@ impl Scan<'_> {
     }
 
     /// Writes the entry `.` of a source that ends in a slash.
-    pub(super) fn emit_dot(&mut self, stat: &Stat, dir: &Dir, root: u16) -> Result<(), SenderGone> {
+    pub(super) fn emit_dot(
+        &mut self,
+        stat: &Stat,
+        dir: &Dir,
+        root: u16,
+        mark: DirMark,
+    ) -> Result<(), SenderGone> {
         self.walk.next_dir += 1;
         self.walk.path.clear();
         self.walk.path.push(b'.');
         self.walk.list.enter(root, b"");
         let attributes = self.attributes(root, dir, b".", stat).unwrap_or_default();
         self.keep_long_values_of_dir(&attributes);
-        self.emit(b".", stat, DirMark::Top, &attributes, None)
+        self.emit(b".", stat, mark, &attributes, None)
     }
 
     /// Writes the entries of a directory that was found in its parent's listing.
     pub(super) fn emit_found_earlier(&mut self, pending: &Pending) -> Result<(), SenderGone> {
         let (parent, name) = split_path(&pending.path);
-        for place in &pending.places {
+        let implied_dirs = self.rules.implied_dirs;
+        let is_sent = |place: &&Place| place.mark != DirMark::Implied || implied_dirs;
+        for place in pending.places.iter().filter(is_sent) {
             self.walk.path.clear();
             self.walk.path.extend_from_slice(&pending.path);
             self.walk.list.enter(place.root, parent);

@@ -42,16 +42,15 @@ impl Scan<'_> {
 
     /// Takes out of a listing what the filter of its source leaves out.
     pub(super) fn keep_wanted(&mut self, listing: &mut Listing, root: u16, parent: &[u8]) {
-        if !self.has_rules && self.rules.recurse {
+        if !self.has_rules {
             return;
         }
-        let recurse = self.rules.recurse;
         let filter = &self.filters[usize::from(root)].filter;
         let path = &mut self.walk.path;
         listing.retain(|listed| {
             set_path(path, parent, listed.name);
             let is_dir = listed.kind == Kind::Dir;
-            filter.check(path, is_dir) == Verdict::Include && (recurse || !is_dir)
+            filter.check(path, is_dir) == Verdict::Include
         });
     }
 }

@@ -9,9 +9,12 @@ mod filtering;
 
 pub(crate) use filtering::SourceFilter;
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use tree::{Dir, Kind, Listed, Listing, Stat};
+use filter::Verdict;
+use tree::{Dir, Follow, Kind, Listed, Listing, Stat};
 use wire::flist::order::compare_siblings;
 use wire::flist::{DirMark, FlistEncoder};
 use wire::options::ChmodRules;
@@ -19,12 +22,14 @@ use wire::options::ChmodRules;
 use crate::attributes::{AttributeReader, Attributes};
 use crate::desk::{Desk, Scanned, SenderGone};
 use crate::digests::Digests;
-use crate::event::{Gravity, Monitor};
-use crate::list::SentList;
+use crate::event::{Event, Gravity, Monitor, Problem};
+use crate::list::{SentList, join};
+use crate::look::Look;
+use crate::notice::Notice;
 use crate::progress::Progress;
-use crate::sources::Sources;
+use crate::sources::{Source, Sources};
 use crate::summary::Counts;
-use crate::trouble::Doing;
+use crate::trouble::{Doing, Trouble, Who};
 
 /// The longest path that fits the wire.
 const MAX_PATH: usize = 4_095;
@@ -32,12 +37,21 @@ const MAX_PATH: usize = 4_095;
 /// The io-error bit for anything unreadable; the far side then deletes nothing.
 const IO_ERROR_GENERAL: i32 = 1;
 
+/// What stands before the target of a munged symlink.
+const MUNGED: &[u8] = b"/rsyncd-munged/";
+
 /// What of the session's options the scan needs.
 #[derive(Clone, Debug)]
 pub(crate) struct ScanRules {
     pub(crate) recurse: bool,
+    /// Whether directories are listed without what is in them.
+    pub(crate) dirs: bool,
+    /// Whether the directories above a source are listed.
+    pub(crate) implied_dirs: bool,
+    pub(crate) munge_links: bool,
+    pub(crate) look: Look,
+    pub(crate) follow: Follow,
     pub(crate) incremental: bool,
-    pub(crate) links: bool,
     pub(crate) hard_links: bool,
     /// How often `--one-file-system` was given.
     pub(crate) one_file_system: u8,
@@ -79,12 +93,27 @@ struct Pending {
     places: Vec<Place>,
     /// Its directory number on the wire.
     number: i32,
+    /// The sources that it is, or that lie below it.
+    asked: Range<usize>,
+}
+
+/// A directory whose names are being listed.
+#[derive(Debug)]
+pub(crate) struct OpenDir {
+    pub(crate) root: u16,
+    pub(crate) dir: Dir,
+    /// The device of the source that it belongs to.
+    dev: u64,
+    /// Whether its names were read, and not only those that were asked for.
+    is_read: bool,
 }
 
 #[derive(Debug)]
 struct Place {
     root: u16,
     stat: Stat,
+    /// The device of its source.
+    dev: u64,
     /// False for a mount point under `--one-file-system`.
     scan: bool,
     mark: DirMark,
@@ -153,33 +182,27 @@ impl Scan<'_> {
         let sources = self.sources;
         let mut all = Listing::default();
         let mut dirs = Vec::new();
-        for source in sources.given() {
-            let dir = match sources.roots()[usize::from(source.root)].open_dir(b".") {
-                Ok(dir) => dir,
-                Err(error) => {
-                    self.problem(Doing::OPEN_DIR, error);
-                    continue;
-                }
-            };
-            if source.stat.kind() == Kind::Dir && !self.rules.recurse {
-                let text = "is a directory, and only files are asked for: not sent".to_owned();
-                self.report(&dir, &source.name, text, Gravity::Warning);
+        for source in sources.given().iter().filter(|source| source.name == b".") {
+            let Some(dir) = self.open(source.root, b".") else { continue };
+            if source.stat.kind() == Kind::Dir && !self.rules.recurse && !self.rules.dirs {
+                self.skip_directory(b".");
                 continue;
             }
-            let place = u16::try_from(dirs.len()).unwrap_or(u16::MAX);
-            let mut listing = Listing::default();
-            if source.name == b"." {
-                self.emit_dot(&source.stat, &dir, source.root)?;
-                self.enter_filter(source.root, b"", &dir);
-                self.read_names(&dir, &mut listing, place);
-            } else {
-                let _ = listing.push(&source.name, source.stat.kind(), place);
+            let mark = if source.implied { DirMark::Implied } else { DirMark::Top };
+            self.emit_dot(&source.stat, &dir, source.root, mark)?;
+            if source.implied {
+                continue;
             }
-            self.keep_wanted(&mut listing, source.root, b"");
-            all.append(listing);
-            dirs.push((source.root, dir));
+            self.enter_filter(source.root, b"", &dir);
+            let open = OpenDir { root: source.root, dir, dev: source.stat.dev, is_read: true };
+            self.add_names(&mut all, &mut dirs, open, b"");
         }
-        self.emit_listing(&mut all, &dirs, Vec::new(), true)
+        let dots = sources.given().iter().take_while(|source| source.name == b".").count();
+        let asked = dots..sources.given().len();
+        for root in 0..u16::try_from(sources.roots().len()).unwrap_or(u16::MAX) {
+            self.add_asked(&mut all, &mut dirs, root, b"", asked.clone());
+        }
+        self.emit_listing(&mut all, &dirs, Vec::new(), asked)
     }
 
     /// Lists one directory. Without incremental recursion its own entry comes first.
@@ -189,6 +212,9 @@ impl Scan<'_> {
             self.begin_list(self.walk.list.ndx_end() + 1, Some(pending.number));
             let first = &pending.places[0];
             self.walk.list.enter(first.root, &pending.path);
+            if self.rules.keeps_details {
+                self.walk.list.keep_detail_of_dir(&first.stat, self.rules.mode(first.stat.mode));
+            }
             self.keep_long_values_of_dir(&pending.places[0].attributes);
         } else {
             self.emit_found_earlier(&pending)?;
@@ -196,27 +222,110 @@ impl Scan<'_> {
         let mut all = Listing::default();
         let mut dirs = Vec::new();
         for place in pending.places.iter().filter(|place| place.scan) {
-            let dir = match self.sources.roots()[usize::from(place.root)].open_dir(&pending.path) {
-                Ok(dir) => dir,
-                Err(error) => {
-                    self.problem(Doing::OPEN_DIR, error);
-                    continue;
-                }
-            };
+            let Some(dir) = self.open(place.root, &pending.path) else { continue };
             self.leave_filter(place.root, place.filter_depth);
             self.enter_filter(place.root, &pending.path, &dir);
-            let number = u16::try_from(dirs.len()).unwrap_or(u16::MAX);
-            let mut listing = Listing::default();
-            self.read_names(&dir, &mut listing, number);
-            self.keep_wanted(&mut listing, place.root, &pending.path);
-            all.append(listing);
-            dirs.push((place.root, dir));
+            let open = OpenDir { root: place.root, dir, dev: place.dev, is_read: true };
+            self.add_names(&mut all, &mut dirs, open, &pending.path);
         }
-        self.emit_listing(&mut all, &dirs, pending.path, false)?;
+        if pending.asked.len() > usize::from(pending.places.iter().any(|place| place.scan)) {
+            for place in &pending.places {
+                let asked = pending.asked.clone();
+                self.add_asked(&mut all, &mut dirs, place.root, &pending.path, asked);
+            }
+        }
+        self.emit_listing(&mut all, &dirs, pending.path, pending.asked)?;
         if self.rules.incremental {
             self.end_list()?;
         }
         Ok(())
+    }
+
+    fn open(&mut self, root: u16, path: &[u8]) -> Option<Dir> {
+        let root = &self.sources.roots()[usize::from(root)];
+        match root.open_dir_with(path, self.rules.follow) {
+            Ok(dir) => Some(dir),
+            Err(error) => {
+                self.problem(Doing::OPEN_DIR, error);
+                None
+            }
+        }
+    }
+
+    /// Adds what a directory holds, as far as the filter keeps it.
+    fn add_names(
+        &mut self,
+        all: &mut Listing,
+        dirs: &mut Vec<OpenDir>,
+        open: OpenDir,
+        path: &[u8],
+    ) {
+        let place = u16::try_from(dirs.len()).unwrap_or(u16::MAX);
+        let mut listing = Listing::default();
+        self.read_names(&open.dir, &mut listing, place);
+        self.see_through(&mut listing, &open.dir, path);
+        self.keep_wanted(&mut listing, open.root, path);
+        all.append(listing);
+        dirs.push(open);
+    }
+
+    /// Adds the names in a directory that lead to sources, unless they are there already.
+    fn add_asked(
+        &mut self,
+        all: &mut Listing,
+        dirs: &mut Vec<OpenDir>,
+        root: u16,
+        parent: &[u8],
+        mut asked: Range<usize>,
+    ) {
+        let sources = self.sources;
+        let place = u16::try_from(dirs.len()).unwrap_or(u16::MAX);
+        let known: HashSet<Vec<u8>> =
+            all.iter().filter(|_| !parent.is_empty()).map(|listed| listed.name.to_vec()).collect();
+        let mut listing = Listing::default();
+        let mut dev = 0;
+        while let Some(source) = sources.given().get(asked.start).filter(|_| !asked.is_empty()) {
+            if source.name == parent {
+                asked.start += 1;
+                continue;
+            }
+            let name = next_component(&source.name, parent);
+            let path = join(parent, name);
+            let below = sources.at_or_below(asked.clone(), &path);
+            asked.start = below.end.max(asked.start + 1);
+            for source in sources.given()[below.clone()].iter().filter(|found| found.root == root) {
+                let is_source = source.name == path;
+                let kind = if is_source { source.stat.kind() } else { Kind::Dir };
+                dev = source.stat.dev;
+                if !known.contains(name) && (!is_source || self.is_wanted(source)) {
+                    let _ = listing.push(name, kind, place);
+                }
+                if !is_source {
+                    break;
+                }
+            }
+        }
+        if !listing.is_empty()
+            && let Some(dir) = self.open(root, parent)
+        {
+            all.append(listing);
+            dirs.push(OpenDir { root, dir, dev, is_read: false });
+        }
+    }
+
+    /// Asks the filter about a source, and whether directories are sent at all.
+    fn is_wanted(&mut self, source: &Source) -> bool {
+        let is_dir = source.stat.kind() == Kind::Dir;
+        if is_dir && !self.rules.recurse && !self.rules.dirs {
+            self.skip_directory(&source.name);
+            return false;
+        }
+        let filter = &self.filters[usize::from(source.root)].filter;
+        source.stat.mode == 0 || filter.check(&source.name, is_dir) == Verdict::Include
+    }
+
+    fn skip_directory(&self, name: &[u8]) {
+        (self.monitor)(Event::Notice { notice: Notice::SkippingDirectory, name });
     }
 
     fn read_names(&mut self, dir: &Dir, listing: &mut Listing, place: u16) {
@@ -230,23 +339,24 @@ impl Scan<'_> {
     fn emit_listing(
         &mut self,
         listing: &mut Listing,
-        dirs: &[(u16, Dir)],
+        dirs: &[OpenDir],
         parent: Vec<u8>,
-        is_top: bool,
+        asked: Range<usize>,
     ) -> Result<(), SenderGone> {
         listing.sort_by(|a, b| {
             compare_siblings(a.name, a.kind == Kind::Dir, b.name, b.kind == Kind::Dir)
         });
-        let digests = self.rules.checksum.map(|kind| Digests::of(kind, listing, dirs));
+        let digests =
+            self.rules.checksum.map(|kind| Digests::of(kind, self.rules.look, listing, dirs));
         let mut found: Vec<Pending> = Vec::new();
         let mut entered = None;
         for (listed, index) in listing.iter().zip(0..) {
-            let (root, dir) = &dirs[usize::from(listed.place)];
-            if entered != Some(*root) {
-                self.walk.list.enter(*root, &parent);
-                entered = Some(*root);
+            let open = &dirs[usize::from(listed.place)];
+            if entered != Some(open.root) {
+                self.walk.list.enter(open.root, &parent);
+                entered = Some(open.root);
             }
-            let Some((stat, attributes)) = self.look_at(*root, dir, listed, &parent) else {
+            let Some((stat, attributes)) = self.look_at(open, listed, &parent) else {
                 continue;
             };
             if listed.kind != Kind::Dir {
@@ -254,14 +364,15 @@ impl Scan<'_> {
                 self.emit(listed.name, &stat, DirMark::Content, &attributes, digest)?;
                 continue;
             }
-            let place = self.place_of(*root, &stat, attributes, is_top);
-            if !place.scan && self.rules.one_file_system > 1 {
+            let below = self.sources.at_or_below(asked.clone(), &self.walk.path);
+            let (place, is_mount) = self.place_of(open, &stat, attributes, below.clone());
+            if is_mount && self.rules.one_file_system > 1 {
                 continue;
             }
             if self.rules.incremental {
                 self.emit(listed.name, &stat, place.mark, &place.attributes, None)?;
             }
-            self.remember(&mut found, place);
+            self.remember(&mut found, place, below);
         }
         // The stack gives the directory back first that was pushed last.
         self.walk.stack.extend(found.into_iter().rev());
@@ -271,21 +382,33 @@ impl Scan<'_> {
     /// Reads what is to be known of one name; `None` when it cannot be sent, which is reported.
     fn look_at(
         &mut self,
-        root: u16,
-        dir: &Dir,
+        open: &OpenDir,
         listed: Listed<'_>,
         parent: &[u8],
     ) -> Option<(Stat, Attributes)> {
+        let dir = &open.dir;
         set_path(&mut self.walk.path, parent, listed.name);
         if self.walk.path.len() > MAX_PATH {
             let text = format!("path is longer than {MAX_PATH} bytes: not sent");
             self.report(dir, listed.name, text, Gravity::Error);
             return None;
         }
-        let stat = match dir.stat(listed.name) {
+        if let Some(source) = self.missing_source(listed) {
+            return Some((source.stat, Attributes::default()));
+        }
+        self.walk.target.clear();
+        let stat = match listed.kind == Kind::Dir && !open.is_read {
+            // On the way to a source a symlink stands for where it leads.
+            true => dir.stat_follow(listed.name),
+            false => {
+                let Walk { path, target, .. } = &mut self.walk;
+                self.rules.look.stat(dir, listed.name, path, target)
+            }
+        };
+        let stat = match stat {
             Ok(stat) => stat,
             Err(error) => {
-                self.problem(Doing::READLINK_STAT, error);
+                self.cannot_look(dir, listed.name, error);
                 return None;
             }
         };
@@ -294,15 +417,51 @@ impl Scan<'_> {
             self.report(dir, listed.name, text, Gravity::Error);
             return None;
         }
-        if stat.kind() == Kind::Symlink
-            && self.rules.links
-            && let Err(error) = dir.read_link(listed.name, &mut self.walk.target)
-        {
-            self.problem(Doing::READLINK_STAT, error);
+        if self.rules.munge_links {
+            unmunge(&mut self.walk.target);
+        }
+        let attributes = self.attributes(open.root, dir, listed.name, &stat)?;
+        Some((stat, attributes))
+    }
+
+    /// Finds the source that a name without a kind stands for: one that is not there.
+    fn missing_source(&self, listed: Listed<'_>) -> Option<&Source> {
+        if listed.kind != Kind::Unknown {
             return None;
         }
-        let attributes = self.attributes(root, dir, listed.name, &stat)?;
-        Some((stat, attributes))
+        let found = self.sources.at_or_below(0..self.sources.given().len(), &self.walk.path);
+        self.sources.given().get(found.start).filter(|source| source.stat.mode == 0)
+    }
+
+    /// Finds out what the kinds of names are that are seen through.
+    fn see_through(&mut self, listing: &mut Listing, dir: &Dir, parent: &[u8]) {
+        let look = self.rules.look;
+        let Walk { path, target, .. } = &mut self.walk;
+        listing.set_kinds(|listed| {
+            if !look.doubts(listed.kind) {
+                return listed.kind;
+            }
+            set_path(path, parent, listed.name);
+            // What leads nowhere is reported if the filter keeps it.
+            look.stat(dir, listed.name, path, target).map_or(listed.kind, |stat| stat.kind())
+        });
+    }
+
+    /// Reports a name whose attributes cannot be read.
+    fn cannot_look(&mut self, dir: &Dir, name: &[u8], error: tree::Error) {
+        let leads_nowhere = error.is_not_found()
+            && self.rules.look.follows_links()
+            && dir.stat(name).is_ok_and(|stat| stat.kind() == Kind::Symlink);
+        if !leads_nowhere {
+            return self.problem(Doing::READLINK_STAT, error);
+        }
+        self.note(Gravity::Error);
+        let path = dir.path_of(name);
+        let stock = format!("symlink has no referent: \"{}\"", path.display());
+        let ours = "is a symlink that leads nowhere: not sent".to_owned();
+        let trouble = Trouble::Other { ours, stock };
+        let problem = Problem { path, trouble, gravity: Gravity::Error, who: Who::Sender };
+        (self.monitor)(Event::Problem(problem));
     }
 
     fn attributes(&mut self, root: u16, dir: &Dir, name: &[u8], stat: &Stat) -> Option<Attributes> {
@@ -316,32 +475,57 @@ impl Scan<'_> {
         }
     }
 
-    fn place_of(&self, root: u16, stat: &Stat, attributes: Attributes, is_top: bool) -> Place {
-        let home = self.sources.given().iter().find(|source| source.root == root);
-        let elsewhere = home.is_some_and(|source| source.stat.dev != stat.dev);
-        let scan = self.rules.one_file_system == 0 || !elsewhere;
-        let named = is_top && home.is_some_and(|source| source.name != b".");
-        let mark = match (scan, named) {
-            (false, _) => DirMark::NoContent,
-            (true, true) => DirMark::Top,
-            (true, false) => DirMark::Content,
+    /// Decides how a directory takes part, and tells whether it is another file system's.
+    fn place_of(
+        &self,
+        open: &OpenDir,
+        stat: &Stat,
+        attributes: Attributes,
+        asked: Range<usize>,
+    ) -> (Place, bool) {
+        let given = &self.sources.given()[asked];
+        let is_it = |source: &&Source| source.root == open.root && source.name == self.walk.path;
+        let source = given.iter().find(is_it);
+        let dev = source.map_or(open.dev, |source| source.stat.dev);
+        let is_mount = self.rules.one_file_system > 0 && dev != stat.dev;
+        let content = source.is_some_and(|source| source.content);
+        let (mark, scan) = match source {
+            Some(_) if self.rules.recurse || content => (DirMark::Top, true),
+            None if !open.is_read => (DirMark::Implied, false),
+            _ if is_mount || !self.rules.recurse => (DirMark::NoContent, false),
+            _ => (DirMark::Content, true),
         };
+        let (root, stat) = (open.root, *stat);
         let filter_depth = self.filters[usize::from(root)].depth;
-        Place { root, stat: *stat, scan, mark, attributes, filter_depth }
+        (Place { root, stat, dev, scan, mark, attributes, filter_depth }, is_mount)
     }
 
     /// Keeps a directory for later; one that repeats the name before it is merged into that one.
-    fn remember(&mut self, found: &mut Vec<Pending>, place: Place) {
+    fn remember(&mut self, found: &mut Vec<Pending>, place: Place, asked: Range<usize>) {
         let number = self.walk.next_dir;
         self.walk.next_dir += 1;
         match found.last_mut() {
             Some(last) if last.path == self.walk.path => last.places.push(place),
             _ => {
                 let path = self.walk.path.as_slice().to_vec();
-                found.push(Pending { path, places: vec![place], number });
+                found.push(Pending { path, places: vec![place], number, asked });
             }
         }
     }
+}
+
+/// Takes away what makes a munged symlink lead nowhere, if anything is left then.
+fn unmunge(target: &mut Vec<u8>) {
+    if target.len() > MUNGED.len() && target.starts_with(MUNGED) {
+        target.drain(..MUNGED.len());
+    }
+}
+
+/// Returns the component of `name` behind `parent`.
+fn next_component<'n>(name: &'n [u8], parent: &[u8]) -> &'n [u8] {
+    let skipped = if parent.is_empty() { 0 } else { parent.len() + 1 };
+    let rest = name.get(skipped..).unwrap_or_default();
+    rest.split(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
 fn set_path(path: &mut Vec<u8>, parent: &[u8], name: &[u8]) {

@@ -146,11 +146,15 @@ impl Send<'_> {
         let scan = self.scan(agreed, desk)?;
         let content = self.content(dialect, desk);
         let about = (self.monitor, self.progress);
-        let rules = self.answer_rules(dialect);
+        let rules = self.answer_rules(agreed);
         let sources = self.sources(agreed);
         let mut sender = Sender::new(out, rules, content, sources.roots(), desk, about);
         sender.handover = handover;
         sources.tell(self.monitor);
+        if let Err(error) = sources.check() {
+            sender.give_up(&error, outbox);
+            return Err(error);
+        }
         std::thread::scope(|scope| {
             scope.spawn(|| inbox::run(reader, &shape, desk));
             scope.spawn(|| scan.run());

@@ -16,10 +16,11 @@ use crate::content::{Content, ContentRules};
 use crate::desk::Desk;
 use crate::error::Result;
 use crate::inbox::RequestShape;
+use crate::look::Look;
 use crate::role::Role;
 use crate::scan::{Scan, ScanRules, SourceFilter};
 use crate::sender::AnswerRules;
-use crate::sources::{Source, Sources};
+use crate::sources::Sources;
 
 impl Send<'_> {
     /// Returns what is sent.
@@ -44,8 +45,12 @@ impl Send<'_> {
         let checksum = options.checksum.then(|| sum_kind(dialect.file_sum));
         let rules = ScanRules {
             recurse: options.recursive,
+            dirs: options.dirs,
+            implied_dirs: options.implied_dirs || dialect.protocol >= 30,
+            munge_links: options.munge_links,
+            look: Look::of(options),
+            follow: sources.follow(Look::of(options)),
             incremental: dialect.inc_recurse(),
-            links: options.links,
             hard_links: options.hard_links > 0,
             one_file_system: options.one_file_system,
             checksum,
@@ -128,13 +133,17 @@ impl Send<'_> {
         matches!(self.role, Role::Server(_))
     }
 
-    pub(super) fn answer_rules(&self, dialect: &Dialect) -> AnswerRules {
+    pub(super) fn answer_rules(&self, agreed: &Agreed<'_>) -> AnswerRules {
+        let dialect = &agreed.dialect;
         AnswerRules {
             protocol: dialect.protocol,
             incremental: dialect.inc_recurse(),
             keep_alive: self.keep_alive(),
             is_server: self.is_server(),
             telling: self.telling,
+            look: Look::of(self.options),
+            follow: self.sources(agreed).follow(Look::of(self.options)),
+            relative: self.options.relative,
         }
     }
 
@@ -146,8 +155,8 @@ impl Send<'_> {
 }
 
 fn source_filters(sources: &Sources, rules: &RuleList) -> Vec<SourceFilter> {
-    let filter = |source: &Source| ActiveFilter::new(rules, Side::Sender, &source.base);
-    sources.given().iter().map(filter).map(SourceFilter::new).collect()
+    let filter = |base: &Vec<u8>| ActiveFilter::new(rules, Side::Sender, base);
+    sources.bases().iter().map(filter).map(SourceFilter::new).collect()
 }
 
 fn id_lookup() -> NameLookup {

@@ -118,8 +118,13 @@ impl<W: Write> Sender<'_, W> {
         if flags & SIGNIFICANT == 0 && leader.is_none() && !self.rules.telling.unchanged {
             return;
         }
-        let name = if path.is_empty() { b"." } else { path };
-        let item = Item::new(name, flags, place.kind, Direction::Sent);
+        let root = &self.roots[usize::from(place.root)];
+        let name = match path {
+            b"" => b".".to_vec(),
+            _ if self.rules.relative && root.path() == "/" => [b"/", path].concat(),
+            _ => path.to_vec(),
+        };
+        let item = Item::new(&name, flags, place.kind, Direction::Sent);
         let mut item = Item { leader, size: place.size, moved, ..item };
         if let Some((detail, target)) = list.detail(request.ndx) {
             (item.mode, item.mtime, item.owner) = (detail.mode, detail.mtime, detail.owner);
@@ -235,7 +240,7 @@ impl<W: Write> Sender<'_, W> {
         }
         let dir = self.state.dirs.open(self.roots, place.root, place.dir)?;
         let begin = Instant::now();
-        let opened = small_file::open(&dir, place.name, place.size);
+        let opened = small_file::open(self.rules.look, &dir, place.name, place.size);
         self.state.reading_time = (self.state.reading_time * 7 + begin.elapsed()) / 8;
         Ok(Ready::Opened(opened?))
     }

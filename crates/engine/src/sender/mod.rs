@@ -12,7 +12,7 @@ use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use tree::Root;
+use tree::{Follow, Root};
 use wire::item::{Request, iflags, put_item_head};
 use wire::mux::{Message, MuxWriter, tag};
 use wire::ndx::{NDX_DEL_STATS, NDX_DONE, NdxEncoder};
@@ -26,6 +26,7 @@ use crate::event::{Monitor, Telling};
 use crate::handover::Handover;
 use crate::inbox::Incoming;
 use crate::list::LiveLists;
+use crate::look::Look;
 use crate::outbox::Outbox;
 use crate::progress::Progress;
 use crate::read_ahead::ReadAhead;
@@ -44,6 +45,11 @@ pub(crate) struct AnswerRules {
     /// Whether the far side is our client, which knows but what we tell.
     pub(crate) is_server: bool,
     pub(crate) telling: Telling,
+    /// How files are opened, and the directories that they lie in.
+    pub(crate) look: Look,
+    pub(crate) follow: Follow,
+    /// Whether whole paths are names, which then begin with a slash for the eye.
+    pub(crate) relative: bool,
 }
 
 /// The sending end of a session.
@@ -105,8 +111,8 @@ impl<'a, W: Write> Sender<'a, W> {
             ndx: NdxEncoder::new(rules.protocol),
             record: Vec::new(),
             lists: LiveLists::default(),
-            dirs: OpenDirs::default(),
-            read_ahead: ReadAhead::new(content.pack_rules()),
+            dirs: OpenDirs::new(rules.follow),
+            read_ahead: ReadAhead::new(rules.look, content.pack_rules()),
             considered: 0,
             reading_time: Duration::ZERO,
             in_list: false,
@@ -155,6 +161,7 @@ impl<'a, W: Write> Sender<'a, W> {
                 continue;
             }
             if self.has_nothing_to_send() {
+                outbox.empty_into(&mut self.out)?;
                 return Ok(self.out.flush()?);
             }
             match self.wait()? {
@@ -197,7 +204,7 @@ impl<'a, W: Write> Sender<'a, W> {
     fn last_words(&mut self, error: &Error, outbox: &Outbox) -> Result<()> {
         if self.rules.is_server {
             let tag = if self.rules.protocol >= 30 { tag::ERROR } else { tag::ERROR_XFER };
-            outbox.put(tag, format!("rsync: [sender] {error}\n").into_bytes());
+            outbox.put(tag, format!("{error}\n").into_bytes());
         }
         outbox.empty_into(&mut self.out)?;
         if self.rules.protocol >= 31 {
