@@ -31,15 +31,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     }),
     switch(&["secluded-args", "protect-args", "s"], "send arguments in the protocol", |o, on| {
         o.secluded_args = on;
-        o.said.args = true;
+        o.said.secluded_args = true;
     }),
     switch(&["old-args"], "send arguments unprotected", |o, on| {
         o.old_args = raised(o.old_args, on, 2);
-        o.said.args = true;
+        o.said.old_args = true;
     })
     .not_in_config("a path with a blank would not arrive"),
     valued(&["protocol"], "NUM", "speak an older protocol", |o, text| {
-        // What nobody speaks is for the set-up of the session to refuse.
         o.protocol = Some(u32::try_from(number(text)?).unwrap_or(0));
         Ok(())
     }),

@@ -68,7 +68,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     switch(&["partial"], "keep partially transferred files", |o, on| o.partial = on),
     valued(&["partial-dir"], "DIR", "and keep them in DIR", |o, text| {
         o.partial = true;
-        o.partial_dir = (!text.is_empty()).then(|| text.to_vec());
+        o.partial_dir = Some(text.to_vec());
         Ok(())
     }),
     switch(&["delay-updates"], "put files into place at the end", |o, on| o.delay_updates = on),

@@ -2,6 +2,7 @@
 
 use crate::dialect::SumName;
 use crate::exit;
+use crate::limits;
 
 use super::{Append, Batch, DeleteTiming, OptionError, Options};
 
@@ -15,6 +16,15 @@ impl Options {
         if self.checksum && matches!(self.checksum_choice, Some((_, SumName::None))) {
             let text = "Invalid checksum-choice for --checksum: none (0)".to_string();
             return Err(OptionError::Plain { text, code: exit::UNSUPPORTED });
+        }
+        let spoken = limits::PROTOCOL_MIN..=limits::PROTOCOL_MAX;
+        if let Some(version) = self.protocol.filter(|version| !spoken.contains(version)) {
+            let (bound, nearest) = match version < *spoken.start() {
+                true => ("at least", spoken.start()),
+                false => ("no more than", spoken.end()),
+            };
+            let text = format!("--protocol must be {bound} {nearest} on the Client.");
+            return Err(OptionError::Plain { text, code: exit::PROTOCOL });
         }
         match self.conflict() {
             Some(conflict) => Err(OptionError::Invalid(conflict)),

@@ -154,6 +154,8 @@ pub struct Said {
     pub list_only: bool,
     /// What stood before the colon of `--files-from`: it has to be the far side's name.
     pub files_from_host: Vec<u8>,
-    /// `-s`, `--old-args` or the opposite of one: the environment has no say then.
-    pub args: bool,
+    /// `-s` or its opposite: the environment has no say in it then.
+    pub secluded_args: bool,
+    /// `--old-args` or its opposite, likewise.
+    pub old_args: bool,
 }

@@ -3,7 +3,7 @@
 use crate::option_table::Effect;
 
 use super::parse::{obey, walk};
-use super::{OptionError, Options};
+use super::{Append, OptionError, Options};
 
 /// Is a command line of rsync, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,13 +89,14 @@ fn obey_environment(options: &mut Options, set: &dyn Fn(&str) -> Option<Vec<u8>>
         let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
         std::str::from_utf8(&text[..digits]).ok()?.parse::<u8>().ok()
     };
-    if !options.said.args {
-        options.old_args = number("RSYNC_OLD_ARGS").unwrap_or(0).min(2);
-        let secluded = number("RSYNC_PROTECT_ARGS").unwrap_or(0) > 0;
-        options.secluded_args = secluded && options.old_args == 0;
+    let asks_old = !options.said.old_args && !options.secluded_args;
+    if let Some(times) = number("RSYNC_OLD_ARGS").filter(|_| asks_old) {
+        options.old_args = times.min(2);
+    } else if !options.said.secluded_args && options.old_args == 0 {
+        options.secluded_args = number("RSYNC_PROTECT_ARGS").unwrap_or(0) > 0;
     }
-    let in_place = options.inplace || options.append != super::Append::No;
-    if options.partial && options.partial_dir.is_none() && !in_place {
+    let stages = !options.inplace && options.append == Append::No && !options.delay_updates;
+    if options.partial && options.partial_dir.is_none() && stages {
         options.partial_dir = set("RSYNC_PARTIAL_DIR");
     }
 }
@@ -142,10 +143,13 @@ mod tests {
         assert_eq!((silent.secluded_args, silent.old_args), (false, 2));
         assert!(options("-a", &both[..1]).secluded_args);
         assert!(!options("-a --no-s", &both[..1]).secluded_args);
-        assert_eq!(options("-a --no-old-args", &both).old_args, 0);
+        assert!(options("-a --no-old-args", &both).secluded_args);
+        assert_eq!(options("-a --no-s", &both).old_args, 2);
         let kept = [("RSYNC_PARTIAL_DIR", ".rsync-tmp")];
         assert_eq!(options("-aP", &kept).partial_dir, Some(b".rsync-tmp".to_vec()));
         assert_eq!(options("-aP --inplace", &kept).partial_dir, None);
+        assert_eq!(options("-aP --delay-updates", &kept).partial_dir, None);
+        assert_eq!(options("-a --partial-dir=", &kept).partial_dir, None);
         assert_eq!(options("-a", &kept).partial_dir, None);
         assert_eq!(options("-a", &[("RSYNC_ICONV", "utf8")]).iconv, Some(b"utf8".to_vec()));
         assert_eq!(options("-a --no-iconv", &[("RSYNC_ICONV", "utf8")]).iconv, None);
