@@ -67,7 +67,10 @@ fn wrong_usage_is_answered_in_stocks_words() {
 #[test]
 fn what_cannot_be_read_or_written_is_told_in_stocks_words() {
     let set_up = "tree src; mkdir dst; chmod 777 dst; mk src/secret; chmod 600 src/secret; mk src/closed/x; chmod 700 src/closed; mk src/dir/secret-too; chmod 0 src/dir/secret-too
-        older theirs; chown -R 65534:65534 theirs; mkdir mine; chown 65534 mine; mk mine/locked/old; chmod 555 mine/locked";
+        older theirs; chown -R 65534:65534 theirs
+        # Remote shells that fail only once the client has spoken.
+        mk late 'head -c 4 >/dev/null; shift; exec sh -c \"$*\"'; mk ends 'head -c 4 >/dev/null; exit 7'; mk banner 'head -c 4 >/dev/null; echo some banner text'
+        mkdir mine; chown 65534 mine; mk mine/locked/old; chmod 555 mine/locked";
     Twins::of(set_up).check(&[
         "nobody rsync -ai src/ dst",
         "nobody rsync -av src/ dst",
@@ -114,11 +117,11 @@ fn what_cannot_be_read_or_written_is_told_in_stocks_words() {
         "rsync -ai src/ far:/dev/null/x",
         "rsync -ai src/ far:dst/not/there",
         "nobody rsync -ai src/ far:dst",
-        "rsync -ai --rsync-path=nosuchprogram src/ far:dst 2>&1 | sed 's/.*nosuchprogram/nosuchprogram/'",
-        "rsync -ai -e nosuchshell src/ far:dst",
-        "rsync -ai -e false src/ far:dst 2>errors; code=$?; rm errors; exit $code",
-        "rsync -ai -e 'sh -c \"exit 7\"' src/ far:dst 2>errors; code=$?; rm errors; exit $code",
-        "rsync -ai -e 'echo some banner text' far:src/ dst 2>errors; code=$?; rm errors; exit $code",
+        "rsync -ai -e 'sh late' --rsync-path=nosuchprogram src/ far:dst",
+        "first rsync -ai -e nosuchshell src/ far:dst",
+        "rsync -ai -e 'sh ends' src/ far:dst",
+        "rsync -ai -e 'sh ends' far:src/ dst",
+        "rsync -ai -e 'sh banner' far:src/ dst",
     ]);
     Twins::of(set_up).far().in_any_order().check(&[
         "rsync -ai far:nothing dst",

@@ -35,7 +35,7 @@ fn sources_and_destinations_of_every_form_meet_where_stock_lets_them() {
         "rsync -ai src/ src/dir dst",
         "cd src && rsync -ai . ../dst",
         "cd src && rsync -ai ./ ../dst",
-        "cd src && rsync -ai .. ../dst",
+        "cd src/dir && rsync -ai .. ../../dst",
         "rsync -ai src/ src/inside",
         "rsync -ai src/ src",
         "rsync -ai src dst/deeper/still",

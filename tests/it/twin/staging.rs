@@ -28,7 +28,6 @@ fn backups_are_kept_where_stock_keeps_them() {
         "rsync -aibH --delete src/ dst",
         "rsync -aiRb --backup-dir=kept src/./dir/two dst",
         "rsync -aib --existing --backup-dir=kept/deeper/still src/ dst",
-        "rsync -aib --delete --backup-dir=dir src/ dst",
         "rsync -aib --no-backup src/ dst",
         "mkdir dst/one~ :: rsync -aib src/ dst",
         "rm dst/one; mkdir dst/one :: rsync -aib src/ dst",
