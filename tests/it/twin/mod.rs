@@ -23,4 +23,4 @@ pub(crate) use side::{Pair, Programs, Side};
 use twins::Twins;
 
 /// The side that is compared with stock.
-pub(crate) const TESTED: Side = Side::Stock;
+pub(crate) const TESTED: Side = Side::Ours;
