@@ -402,3 +402,26 @@ impl From<SenderGone> for Error {
         Self::Send(std::io::ErrorKind::BrokenPipe.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_keep_their_place_and_none_is_lost_when_the_sender_goes() {
+        let desk = Desk::new(true);
+        desk.hear(Message::Success(1)).unwrap();
+        desk.gather(Incoming::Done);
+        desk.hear(Message::Success(2)).unwrap();
+        let Step::Requests(mut waiting) = desk.next(ListWish::No, None) else { panic!() };
+        assert!(matches!(waiting.pop_front(), Some(Incoming::Message(Message::Success(1)))));
+        assert!(matches!(waiting.front(), Some(Incoming::Done)));
+        desk.put_back(waiting);
+        desk.close(true);
+        desk.hear(Message::Success(3)).unwrap();
+        assert!(desk.hear(Message::NoSend(4)).is_err());
+        let mut heard = Vec::new();
+        desk.take_messages(|message| heard.push(message));
+        assert_eq!(heard, [Message::Success(2), Message::Success(3)]);
+    }
+}

@@ -4,16 +4,15 @@
 //! index. With incremental recursion each directory is a list of its own, parents before
 //! children, depth first; without it all of them make one list.
 
+mod asked;
 mod entries;
 mod filtering;
 
 pub(crate) use filtering::SourceFilter;
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use filter::Verdict;
 use tree::{Dir, Follow, Kind, Listed, Listing, Stat};
 use wire::flist::order::compare_siblings;
 use wire::flist::{DirMark, FlistEncoder};
@@ -23,11 +22,10 @@ use crate::attributes::{AttributeReader, Attributes};
 use crate::desk::{Desk, Scanned, SenderGone};
 use crate::digests::Digests;
 use crate::event::{Event, Gravity, Monitor, Problem};
-use crate::list::{SentList, join};
+use crate::list::SentList;
 use crate::look::Look;
-use crate::notice::Notice;
 use crate::progress::Progress;
-use crate::sources::{Source, Sources};
+use crate::sources::Sources;
 use crate::summary::Counts;
 use crate::trouble::{Doing, Trouble, Who};
 
@@ -269,65 +267,6 @@ impl Scan<'_> {
         dirs.push(open);
     }
 
-    /// Adds the names in a directory that lead to sources, unless they are there already.
-    fn add_asked(
-        &mut self,
-        all: &mut Listing,
-        dirs: &mut Vec<OpenDir>,
-        root: u16,
-        parent: &[u8],
-        mut asked: Range<usize>,
-    ) {
-        let sources = self.sources;
-        let place = u16::try_from(dirs.len()).unwrap_or(u16::MAX);
-        let known: HashSet<Vec<u8>> =
-            all.iter().filter(|_| !parent.is_empty()).map(|listed| listed.name.to_vec()).collect();
-        let mut listing = Listing::default();
-        let mut dev = 0;
-        while let Some(source) = sources.given().get(asked.start).filter(|_| !asked.is_empty()) {
-            if source.name == parent {
-                asked.start += 1;
-                continue;
-            }
-            let name = next_component(&source.name, parent);
-            let path = join(parent, name);
-            let below = sources.at_or_below(asked.clone(), &path);
-            asked.start = below.end.max(asked.start + 1);
-            for source in sources.given()[below.clone()].iter().filter(|found| found.root == root) {
-                let is_source = source.name == path;
-                let kind = if is_source { source.stat.kind() } else { Kind::Dir };
-                dev = source.stat.dev;
-                if !known.contains(name) && (!is_source || self.is_wanted(source)) {
-                    let _ = listing.push(name, kind, place);
-                }
-                if !is_source {
-                    break;
-                }
-            }
-        }
-        if !listing.is_empty()
-            && let Some(dir) = self.open(root, parent)
-        {
-            all.append(listing);
-            dirs.push(OpenDir { root, dir, dev, is_read: false });
-        }
-    }
-
-    /// Asks the filter about a source, and whether directories are sent at all.
-    fn is_wanted(&mut self, source: &Source) -> bool {
-        let is_dir = source.stat.kind() == Kind::Dir;
-        if is_dir && !self.rules.recurse && !self.rules.dirs {
-            self.skip_directory(&source.name);
-            return false;
-        }
-        let filter = &self.filters[usize::from(source.root)].filter;
-        source.stat.mode == 0 || filter.check(&source.name, is_dir) == Verdict::Include
-    }
-
-    fn skip_directory(&self, name: &[u8]) {
-        (self.monitor)(Event::Notice { notice: Notice::SkippingDirectory, name });
-    }
-
     fn read_names(&mut self, dir: &Dir, listing: &mut Listing, place: u16) {
         if let Err(error) = dir.read_names(listing, place) {
             self.problem(Doing::READ_DIR, error);
@@ -424,15 +363,6 @@ impl Scan<'_> {
         Some((stat, attributes))
     }
 
-    /// Finds the source that a name without a kind stands for: one that is not there.
-    fn missing_source(&self, listed: Listed<'_>) -> Option<&Source> {
-        if listed.kind != Kind::Unknown {
-            return None;
-        }
-        let found = self.sources.at_or_below(0..self.sources.given().len(), &self.walk.path);
-        self.sources.given().get(found.start).filter(|source| source.stat.mode == 0)
-    }
-
     /// Finds out what the kinds of names are that are seen through.
     fn see_through(&mut self, listing: &mut Listing, dir: &Dir, parent: &[u8]) {
         let look = self.rules.look;
@@ -475,31 +405,6 @@ impl Scan<'_> {
         }
     }
 
-    /// Decides how a directory takes part, and tells whether it is another file system's.
-    fn place_of(
-        &self,
-        open: &OpenDir,
-        stat: &Stat,
-        attributes: Attributes,
-        asked: Range<usize>,
-    ) -> (Place, bool) {
-        let given = &self.sources.given()[asked];
-        let is_it = |source: &&Source| source.root == open.root && source.name == self.walk.path;
-        let source = given.iter().find(is_it);
-        let dev = source.map_or(open.dev, |source| source.stat.dev);
-        let is_mount = self.rules.one_file_system > 0 && dev != stat.dev;
-        let content = source.is_some_and(|source| source.content);
-        let (mark, scan) = match source {
-            Some(_) if self.rules.recurse || content => (DirMark::Top, true),
-            None if !open.is_read => (DirMark::Implied, false),
-            _ if is_mount || !self.rules.recurse => (DirMark::NoContent, false),
-            _ => (DirMark::Content, true),
-        };
-        let (root, stat) = (open.root, *stat);
-        let filter_depth = self.filters[usize::from(root)].depth;
-        (Place { root, stat, dev, scan, mark, attributes, filter_depth }, is_mount)
-    }
-
     /// Keeps a directory for later; one that repeats the name before it is merged into that one.
     fn remember(&mut self, found: &mut Vec<Pending>, place: Place, asked: Range<usize>) {
         let number = self.walk.next_dir;
@@ -519,13 +424,6 @@ fn unmunge(target: &mut Vec<u8>) {
     if target.len() > MUNGED.len() && target.starts_with(MUNGED) {
         target.drain(..MUNGED.len());
     }
-}
-
-/// Returns the component of `name` behind `parent`.
-fn next_component<'n>(name: &'n [u8], parent: &[u8]) -> &'n [u8] {
-    let skipped = if parent.is_empty() { 0 } else { parent.len() + 1 };
-    let rest = name.get(skipped..).unwrap_or_default();
-    rest.split(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
 fn set_path(path: &mut Vec<u8>, parent: &[u8], name: &[u8]) {

@@ -145,6 +145,8 @@ impl<'a, W: Write> Sender<'a, W> {
         loop {
             outbox.empty_into(&mut self.out)?;
             while let Some(scanned) = self.list_that_is_due() {
+                // A client that gets an empty list reads nothing behind it.
+                outbox.empty_into(&mut self.out)?;
                 self.scanned(scanned)?;
             }
             if !self.state.in_list
@@ -161,11 +163,13 @@ impl<'a, W: Write> Sender<'a, W> {
                 continue;
             }
             if self.has_nothing_to_send() {
-                outbox.empty_into(&mut self.out)?;
                 return Ok(self.out.flush()?);
             }
             match self.wait()? {
-                Step::Scanned(scanned) => self.scanned(scanned)?,
+                Step::Scanned(scanned) => {
+                    outbox.empty_into(&mut self.out)?;
+                    self.scanned(scanned)?;
+                }
                 Step::Requests(requests) => *waiting = requests,
                 Step::Quiet => self.keep_alive()?,
                 Step::InboxEnded(end) => return Err(end.err().unwrap_or_else(closed)),
