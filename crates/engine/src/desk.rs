@@ -203,12 +203,7 @@ impl Desk {
     ///
     /// Where we gave up ourselves, its giving up is but the echo of that.
     pub(crate) fn explain(&self, error: Error) -> Error {
-        let is_break =
-            matches!(error, Error::Send(_) | Error::Wire(wire::Error::Closed | wire::Error::Io(_)));
-        match self.lock().far_exit {
-            Some(code) if is_break => Error::FarExit(code),
-            _ => error,
-        }
+        error.or_far_exit(self.lock().far_exit)
     }
 
     /// Notes how much was read from the connection.

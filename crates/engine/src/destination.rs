@@ -32,6 +32,8 @@ pub(crate) struct Leave {
     pub(crate) make_path: bool,
     /// `-R` keeps paths, so a single file never gets another name.
     pub(crate) relative: bool,
+    /// `--list-only`: nothing is written, wherever it would go.
+    pub(crate) lists: bool,
     /// `--existing`: nothing is made either.
     pub(crate) existing: bool,
 }
@@ -61,6 +63,7 @@ impl Destination {
         let bytes = self.path.as_os_str().as_bytes();
         let wants_dir = matches!(split(bytes).1, b"" | b"." | b"..");
         match fs::metadata(&self.path) {
+            _ if leave.lists => self.nowhere(),
             Ok(found) if found.is_dir() => self.directory(&self.path, false),
             Ok(_) if is_single_file(first, more) && !wants_dir => self.one_file(leave),
             Ok(_) => Err(Error::NotADirectory(self.path.clone())),
@@ -77,6 +80,10 @@ impl Destination {
     fn directory(&self, path: &Path, made: bool) -> Result<Settled> {
         let root = Root::open(path).map_err(Error::Destination)?;
         Ok(Settled { root: Some(root), path: path.to_owned(), new_name: None, made })
+    }
+
+    fn nowhere(&self) -> Result<Settled> {
+        Ok(Settled { root: None, path: self.path.clone(), new_name: None, made: false })
     }
 
     fn one_file(&self, leave: Leave) -> Result<Settled> {

@@ -42,7 +42,8 @@ impl Handover {
     /// Takes the file of an index, if it was given.
     pub(crate) fn take(&self, ndx: i32) -> Option<File> {
         let mut state = self.lock();
-        let (_, file) = state.files.pop_front_if(|(given, _)| *given == ndx)?;
+        state.files.front().filter(|(given, _)| *given == ndx)?;
+        let (_, file) = state.files.pop_front()?;
         self.taken.notify_one();
         Some(file)
     }

@@ -26,8 +26,13 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
     let (ours, theirs) = UnixStream::pair().map_err(Error::Send)?;
     let handover = Handover::default();
     let handover = hands_over(send.options).then_some(&handover);
-    let send = Send { role: Role::Client, ..*send };
-    let receive = Receive { role: Role::Server(CAPABILITIES), ..*receive };
+    // Who prints is the client: the sender, but for a list the receiver.
+    let (send_as, receive_as) = match send.options.list_only {
+        true => (Role::Server(CAPABILITIES), Role::Client),
+        false => (Role::Client, Role::Server(CAPABILITIES)),
+    };
+    let send = Send { role: send_as, ..*send };
+    let receive = Receive { role: receive_as, ..*receive };
     let hang_up = || {
         // A socket that is closed already needs no end.
         let _ = ours.shutdown(Shutdown::Both);
@@ -49,6 +54,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
         let sent = send.run_with(reader, writer, protocol, &hang_up, handover);
         let received = receiving.join().unwrap_or(Err(Error::Wire(wire::Error::Closed)));
         match (sent, received) {
+            (Ok(_), Ok(received)) if receive.options.list_only => Ok(received),
             (Ok(mut summary), Ok(received)) => {
                 summary.errors += received.errors;
                 summary.delete_limit |= received.delete_limit;

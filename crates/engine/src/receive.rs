@@ -15,7 +15,7 @@ use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
 use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
-use wire::options::{DeleteTiming, InfoLevels, Options};
+use wire::options::{InfoLevels, Options};
 
 use crate::board::Board;
 use crate::destination::{Destination, Leave};
@@ -30,7 +30,7 @@ use crate::outbox::Outbox;
 use crate::progress::Progress;
 use crate::receiver::{Receiver, ReceiverRules};
 use crate::role::Role;
-use crate::session;
+use crate::session::{self, Duty};
 use crate::site::Site;
 use crate::summary::Summary;
 use crate::throttle::Throttle;
@@ -140,8 +140,8 @@ impl Receive<'_> {
             &mut out,
             protocol,
             self.options,
-            self.role,
-            self.may_inc_recurse(),
+            (self.role, Duty::Receives),
+            self.options.may_receive_in_parts(),
         );
         let done = agreed.and_then(|dialect| {
             let (ids, unknown) = IdMap::new(self.options);
@@ -175,17 +175,6 @@ impl Receive<'_> {
         summary.delete_limit |= far.summary.delete_limit || io_error & 4 != 0;
         summary.elapsed = begin.elapsed();
         Ok(summary)
-    }
-
-    /// Tells whether the lists may come in parts, as far as this side is concerned.
-    fn may_inc_recurse(&self) -> bool {
-        let options = self.options;
-        let deletes_apart =
-            matches!(options.delete, Some(DeleteTiming::Before | DeleteTiming::After));
-        options.may_inc_recurse()
-            && !deletes_apart
-            && !options.delay_updates
-            && !options.prune_empty_dirs
     }
 
     /// Exchanges the filter rules.
@@ -227,6 +216,7 @@ impl Receive<'_> {
         R: Read + Send,
         W: Write + Send,
     {
+        session::tell_begin(&shared.dialect, self.options, shared.monitor);
         let filter = self.filter_rules(reader, &mut out, &shared.dialect)?;
         let fields = session::fields(self.options, &shared.dialect);
         let decoder = FlistDecoder::new(&shared.dialect, fields)?;
@@ -275,6 +265,9 @@ impl Receive<'_> {
                 return Err(error);
             }
         };
+        if let Some(outbox) = shared.outbox {
+            outbox.empty_into(&mut out)?;
+        }
         shared.board.site_is_known();
         let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
         let base = std::os::unix::ffi::OsStrExt::as_bytes(base.as_os_str()).to_vec();
@@ -297,14 +290,16 @@ impl Receive<'_> {
     fn settle(&self, shared: &Shared<'_>) -> Result<Site> {
         let (first, more) = shared.board.await_first()?;
         let leave = Leave {
-            dry_run: self.options.dry_run,
+            dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
             relative: self.options.relative,
+            lists: self.options.list_only,
             existing: self.options.existing,
         };
         let settled = self.destination.settle(&first, more, leave)?;
         if settled.made {
             let name = std::os::unix::ffi::OsStrExt::as_bytes(settled.path.as_os_str());
+            let name = name.strip_suffix(b"/").unwrap_or(name);
             (shared.monitor)(Event::Notice { notice: Notice::CreatedDirectory, name });
         }
         Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)

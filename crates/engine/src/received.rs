@@ -9,6 +9,8 @@ use wire::acl::Acl;
 use wire::flist::{DirMark, LinkMark, ReceivedEntry, order};
 use wire::xattr::ReceivedXattrs;
 
+use crate::event::{Direction, Item};
+
 /// One entry, small, because many may be alive.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
@@ -125,6 +127,18 @@ impl Entry {
 
     pub(crate) fn xattrs(&self) -> Option<&Arc<ReceivedXattrs>> {
         self.rare.as_ref()?.xattrs.as_ref()
+    }
+
+    /// Describes it for whoever prints it.
+    pub(crate) fn item(&self, iflags: u16, direction: Direction) -> Item<'_> {
+        Item {
+            size: self.size,
+            link_target: self.link_target(),
+            mode: self.mode,
+            mtime: self.mtime,
+            owner: (self.uid, self.gid),
+            ..Item::new(&self.name, iflags, self.kind(), direction)
+        }
     }
 
     /// Returns which hard-link group it belongs to, if any.

@@ -9,10 +9,27 @@ use wire::dialect::{Compat, CompressName, Dialect, ServerWish, SumName};
 use wire::flist::FlistFields;
 use wire::mux::{Framing, MuxReader, MuxWriter};
 use wire::options::Options;
-use wire::setup::{Answer, client_setup, server_setup};
+use wire::setup::{Answer, Offer, client_setup, server_setup};
 
 use crate::error::{Error, Result};
+use crate::event::{Event, Monitor, Session};
 use crate::role::Role;
+
+/// Which way content goes, seen from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Duty {
+    Sends,
+    Receives,
+}
+
+impl Duty {
+    fn client_receives(self, role: Role<'_>) -> bool {
+        match role {
+            Role::Client => self == Duty::Receives,
+            Role::Server(_) => self == Duty::Sends,
+        }
+    }
+}
 
 /// Agrees with the far side, and turns both halves to frames.
 pub(crate) fn set_up<R: Read, W: Write>(
@@ -20,18 +37,18 @@ pub(crate) fn set_up<R: Read, W: Write>(
     out: &mut MuxWriter<W>,
     protocol: u32,
     options: &Options,
-    role: Role<'_>,
+    (role, duty): (Role<'_>, Duty),
     may_inc_recurse: bool,
 ) -> Result<Dialect> {
     check(protocol, options)?;
-    let offer = options.offer();
+    let offer = Offer { may_inc_recurse, ..options.offer() };
     let dialect = match role {
         Role::Client => client_setup(reader, out, protocol, &offer)?,
         Role::Server(letters) => {
             let wish = ServerWish {
                 inc_recurse: may_inc_recurse,
                 symlink_times: true,
-                symlink_iconv: false,
+                symlink_iconv: true,
                 inplace_partial: true,
             };
             let compat = Compat::for_client(letters, wish);
@@ -40,13 +57,23 @@ pub(crate) fn set_up<R: Read, W: Write>(
         }
     };
     let is_server = matches!(role, Role::Server(_));
-    if protocol >= 30 || !is_server {
+    // An old client frames what it says for the sake of one message alone.
+    let client_frames =
+        protocol >= 30 || (options.remove_source_files && duty.client_receives(role));
+    if client_frames || !is_server {
         reader.set_framing(Framing::Framed);
     }
-    if protocol >= 30 || is_server {
+    if client_frames || is_server {
         out.set_framing(Framing::Framed);
     }
     Ok(dialect)
+}
+
+/// Tells that the file list comes next.
+pub(crate) fn tell_begin(dialect: &Dialect, options: &Options, monitor: Monitor<'_>) {
+    let sum = if options.checksum { dialect.file_sum } else { dialect.transfer_sum };
+    let (protocol, incremental) = (dialect.protocol, dialect.inc_recurse());
+    monitor(Event::Begins(Session { protocol, incremental, sum }));
 }
 
 /// Refuses what this protocol cannot carry, as rsync does.

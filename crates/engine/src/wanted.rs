@@ -39,14 +39,17 @@ pub(crate) struct LongAttributes {
     pub(crate) set: Option<Arc<ReceivedXattrs>>,
 }
 
+/// Values by set and number; `None` is asked for and has not come.
+type Values = HashMap<(usize, u32), Option<Arc<[u8]>>>;
+
 /// Long values that have come, by set and number. Files with equal sets share them.
 #[derive(Debug, Default)]
 pub(crate) struct ComeValues {
-    values: Mutex<HashMap<(usize, u32), Option<Arc<[u8]>>>>,
+    values: Mutex<Values>,
 }
 
 impl ComeValues {
-    fn lock(&self) -> MutexGuard<'_, HashMap<(usize, u32), Option<Arc<[u8]>>>> {
+    fn lock(&self) -> MutexGuard<'_, Values> {
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

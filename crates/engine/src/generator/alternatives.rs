@@ -38,7 +38,11 @@ struct Found {
 impl<W: Write> Generator<'_, W> {
     /// Takes an item from an alternative directory where one has it; true when nothing is left to
     /// do for it. `now` is what the destination has, if it is of the right kind.
-    pub(super) fn from_alternative(&mut self, case: &Case<'_>, now: Option<&Stat>) -> Result<bool> {
+    pub(super) fn take_from_alternative(
+        &mut self,
+        case: &Case<'_>,
+        now: Option<&Stat>,
+    ) -> Result<bool> {
         let Some(kind) = self.site.alternative_kind else { return Ok(false) };
         let Some(found) = self.find(case) else { return Ok(false) };
         if now.is_some() && (kind == AltDestKind::Copy || found.likeness < Likeness::Everything) {
@@ -117,7 +121,7 @@ impl<W: Write> Generator<'_, W> {
                 }
             }
         };
-        let dir = there.dir.and_then(|dir| Arc::into_inner(dir))?;
+        let dir = there.dir.and_then(Arc::into_inner)?;
         Some(Found { number, dir, stat, likeness })
     }
 

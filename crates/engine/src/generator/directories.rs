@@ -44,6 +44,10 @@ impl<W: Write> Generator<'_, W> {
         let Some(entry) = list.own_dir().filter(|entry| !self.is_skipped(&entry.name)) else {
             return Ok(());
         };
+        if self.rules.options.list_only {
+            self.list_entry(entry);
+            return Ok(());
+        }
         let site = self.site;
         let (dir_path, name) = site.place(&entry.name);
         let dir = match self.open_dir(dir_path) {
@@ -79,7 +83,7 @@ impl<W: Write> Generator<'_, W> {
         if self.is_passed_through(case.entry) {
             return Ok(());
         }
-        if !self.rules.options.recursive && !self.lists_dirs() {
+        if !self.rules.options.lists_dirs() && !self.rules.options.relative {
             self.notice(Notice::SkippingDirectory, &case.entry.name);
             return Ok(());
         }
@@ -103,11 +107,6 @@ impl<W: Write> Generator<'_, W> {
             case.list.touch();
         }
         self.delete_during(case, is_new)
-    }
-
-    fn lists_dirs(&self) -> bool {
-        let options = self.rules.options;
-        options.dirs || options.relative || options.files_from.is_some() || options.list_only
     }
 
     fn make_directory(&mut self, case: &Case<'_>) -> Option<Stat> {

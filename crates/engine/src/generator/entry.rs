@@ -10,6 +10,7 @@ use wire::options::Append;
 
 use super::Generator;
 use crate::error::Result;
+use crate::event::{Direction, Event};
 use crate::notice::Notice;
 use crate::received::{Entry, ReceivedList};
 use crate::trouble::Doing;
@@ -36,6 +37,12 @@ impl<W: Write> Generator<'_, W> {
         let entry = &list.entries[index];
         let own_list_comes = entry.is_dir() && self.rules.dialect.inc_recurse();
         if entry.is_duplicate || self.is_skipped(&entry.name) {
+            return Ok(());
+        }
+        if self.rules.options.list_only {
+            if !own_list_comes {
+                self.list_entry(entry);
+            }
             return Ok(());
         }
         if own_list_comes {
@@ -70,6 +77,12 @@ impl<W: Write> Generator<'_, W> {
                 Ok(())
             }
         }
+    }
+
+    /// Tells of an entry that is only listed.
+    pub(super) fn list_entry(&self, entry: &Entry) {
+        let atime = (self.rules.options.atimes > 0).then_some(entry.atime);
+        (self.rules.monitor)(Event::Listed(entry.item(0, Direction::Received), atime));
     }
 
     /// Opens the directory that an entry goes into. The outer `None` says that it is passed over.
@@ -160,7 +173,7 @@ impl<W: Write> Generator<'_, W> {
             return self.not_linked(case);
         }
         if now.is_none_or(|_| self.rules.options.alt_dest.is_some())
-            && self.from_alternative(case, now.as_ref())?
+            && self.take_from_alternative(case, now.as_ref())?
         {
             return Ok(());
         }

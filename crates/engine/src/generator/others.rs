@@ -36,7 +36,7 @@ impl<W: Write> Generator<'_, W> {
         {
             return self.keep(case, now);
         }
-        if now.is_none() && self.from_alternative(case, None)? {
+        if now.is_none() && self.take_from_alternative(case, None)? {
             return Ok(());
         }
         self.make(case, now)

@@ -182,6 +182,8 @@ impl<W: Write> Generator<'_, W> {
     }
 
     fn put_head(&mut self, request: &Request, wanted: &[u32]) -> Result<()> {
+        // What was remarked before comes before.
+        self.speak()?;
         self.record.clear();
         put_item_head(&mut self.record, &mut self.ndx, request)?;
         let options = self.rules.options;

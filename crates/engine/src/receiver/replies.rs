@@ -81,16 +81,8 @@ impl<R: Read> Receiver<'_, '_, R> {
         }
         let is_link = request.iflags & iflags::LOCAL_CHANGE != 0;
         let leader = request.xname.as_deref().filter(|_| is_link);
-        (self.rules.monitor)(Event::Item(Item {
-            leader,
-            size: entry.size,
-            link_target: entry.link_target(),
-            mode: entry.mode,
-            mtime: entry.mtime,
-            owner: (entry.uid, entry.gid),
-            moved,
-            ..Item::new(&entry.name, request.iflags, entry.kind(), Direction::Received)
-        }));
+        let item = entry.item(request.iflags, Direction::Received);
+        (self.rules.monitor)(Event::Item(Item { leader, moved, ..item }));
     }
 
     /// Deals with a reply that content belongs to.

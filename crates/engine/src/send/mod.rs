@@ -22,6 +22,7 @@ use crate::outbox::Outbox;
 use crate::progress::Progress;
 use crate::role::Role;
 use crate::sender::Sender;
+use crate::session;
 use crate::sources::Sources;
 use crate::summary::Summary;
 use crate::throttle::Throttle;
@@ -142,6 +143,7 @@ impl Send<'_> {
         W: Write + std::marker::Send,
     {
         let dialect = &agreed.dialect;
+        session::tell_begin(dialect, self.options, self.monitor);
         let shape = self.request_shape(dialect);
         let scan = self.scan(agreed, desk)?;
         let content = self.content(dialect, desk);

@@ -1,12 +1,9 @@
 //! What of a session's options each of its parts needs to know.
 
-use std::time::Duration;
-
-use delta::codec::CompressKind;
-use delta::{SeedOrder, SkipList, SumKind};
+use delta::SkipList;
 use filter::{ActiveFilter, RuleList, Side};
-use wire::dialect::{CompressName, Dialect, SumName};
-use wire::flist::{FlistEncoder, FlistFields, IdKind, NameLookup};
+use wire::dialect::Dialect;
+use wire::flist::{FlistEncoder, IdKind, NameLookup};
 use wire::options::Append;
 
 use super::Send;
@@ -20,6 +17,7 @@ use crate::look::Look;
 use crate::role::Role;
 use crate::scan::{Scan, ScanRules, SourceFilter};
 use crate::sender::AnswerRules;
+use crate::session;
 use crate::sources::Sources;
 
 impl Send<'_> {
@@ -42,7 +40,7 @@ impl Send<'_> {
         let options = self.options;
         let dialect = &agreed.dialect;
         let sources = self.sources(agreed);
-        let checksum = options.checksum.then(|| sum_kind(dialect.file_sum));
+        let checksum = options.checksum.then(|| session::sum_kind(dialect.file_sum));
         let rules = ScanRules {
             recurse: options.recursive,
             dirs: options.dirs,
@@ -61,22 +59,7 @@ impl Send<'_> {
                 || self.telling.attributes
                 || options.remove_source_files,
         };
-        let fields = FlistFields {
-            links: options.links,
-            devices: options.devices,
-            specials: options.specials,
-            owner: options.owner,
-            group: options.group,
-            hard_links: options.hard_links > 0,
-            checksum_len: checksum.map(SumKind::file_len),
-            atimes: options.atimes > 0,
-            acls: options.acls,
-            xattrs: options.xattrs > 0,
-            numeric_ids: options.numeric_ids,
-            missing_args: options.delete_missing_args,
-            recursive: options.recursive,
-            relative: options.relative,
-        };
+        let fields = session::fields(options, dialect);
         Ok(Scan {
             sources,
             rules,
@@ -99,10 +82,6 @@ impl Send<'_> {
 
     pub(super) fn content<'s>(&'s self, dialect: &Dialect, desk: &'s Desk) -> Content<'s> {
         let options = self.options;
-        let sum = match dialect.protocol {
-            ..30 => SumKind::Md4Old,
-            _ => sum_kind(dialect.transfer_sum),
-        };
         let append = match options.append {
             // Below protocol 30 every append verifies.
             Append::Trusting if dialect.protocol < 30 => Append::Verifying,
@@ -110,18 +89,16 @@ impl Send<'_> {
         };
         let rules = ContentRules {
             protocol: dialect.protocol,
-            sum,
+            sum: session::transfer_sum(dialect),
             seed: dialect.seed,
-            seed_order: match dialect.seed_first() || options.checksum_choice.is_some() {
-                true => SeedOrder::First,
-                false => SeedOrder::Last,
-            },
+            seed_order: session::seed_order(options, dialect),
             append,
             inplace: options.inplace || append != Append::No,
             inplace_partial: dialect.inplace_partial(),
-            keep_alive: self.keep_alive(),
+            keep_alive: session::keep_alive(self.options),
         };
-        let codec = codec(dialect.compress, options.compress_level);
+        let codec = session::codec(dialect.compress, options.compress_level)
+            .map(|kind| (kind, kind.level(options.compress_level)));
         let skip = match &options.skip_compress {
             Some(list) => SkipList::parse(list),
             None => SkipList::default(),
@@ -138,19 +115,13 @@ impl Send<'_> {
         AnswerRules {
             protocol: dialect.protocol,
             incremental: dialect.inc_recurse(),
-            keep_alive: self.keep_alive(),
+            keep_alive: session::keep_alive(self.options),
             is_server: self.is_server(),
             telling: self.telling,
             look: Look::of(self.options),
             follow: self.sources(agreed).follow(Look::of(self.options)),
             relative: self.options.relative,
         }
-    }
-
-    /// Half of the time limit: so often the far side hears of us.
-    fn keep_alive(&self) -> Option<Duration> {
-        let seconds = u64::from(self.options.timeout.div_ceil(2));
-        (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 }
 
@@ -168,29 +139,4 @@ fn id_lookup() -> NameLookup {
         };
         name.map(<[u8]>::to_vec)
     })
-}
-
-fn sum_kind(name: SumName) -> SumKind {
-    match name {
-        SumName::Md4 => SumKind::Md4,
-        SumName::Md5 => SumKind::Md5,
-        SumName::Sha1 => SumKind::Sha1,
-        SumName::Xxh64 => SumKind::Xxh64,
-        SumName::Xxh3 => SumKind::Xxh3,
-        SumName::Xxh128 => SumKind::Xxh128,
-        SumName::None => SumKind::None,
-    }
-}
-
-/// Returns the session's codec with its level. Level 0 of deflate is none at all, for both sides.
-fn codec(name: CompressName, level: Option<i32>) -> Option<(CompressKind, i32)> {
-    let kind = match name {
-        CompressName::None => return None,
-        CompressName::Zlib | CompressName::Zlibx if level == Some(0) => return None,
-        CompressName::Zlib => CompressKind::Zlib,
-        CompressName::Zlibx => CompressKind::Zlibx,
-        CompressName::Zstd => CompressKind::Zstd,
-        CompressName::Lz4 => CompressKind::Lz4,
-    };
-    Some((kind, kind.level(level)))
 }
