@@ -37,6 +37,8 @@ use sink::{Sink, Stream};
 /// Flags that do not say that something differs.
 const NO_DIFFERENCE: u16 =
     iflags::BASIS_TYPE_FOLLOWS | iflags::XNAME_FOLLOWS | iflags::LOCAL_CHANGE;
+/// A sender's list counts in such steps.
+const LIST_BUFFER: u64 = 65_535;
 /// A list that is being made is told at each such number of entries.
 const LISTING_STEP: u64 = 100;
 
@@ -347,7 +349,12 @@ impl State {
         if levels.stats > 1 {
             let protocol = context.session.map_or(32, |session| session.protocol);
             self.sink.client(b"");
-            for line in totals::stats(summary, protocol, *human) {
+            let mut summary = summary.clone();
+            if *way != Way::Pull {
+                // rsync counts only what has left its buffer by then.
+                summary.list_bytes -= summary.list_bytes % LIST_BUFFER;
+            }
+            for line in totals::stats(&summary, protocol, *human) {
                 self.sink.info(line.as_bytes());
             }
         }

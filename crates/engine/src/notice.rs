@@ -1,7 +1,9 @@
 //! What is worth a line although nothing went wrong, in rsync's words.
 
+use filter::{Hit, Verdict};
 use wire::options::Info;
 
+use crate::event::{Event, Monitor};
 use crate::trouble::Who;
 
 /// A remark about one name, or about the session where the name is empty.
@@ -135,6 +137,20 @@ pub struct RuleHit<'a> {
 }
 
 impl RuleHit<'_> {
+    /// Tells which rule has decided about a name, if any, and returns what.
+    pub(crate) fn judged(
+        hit: Option<Hit<'_>>,
+        who: Who,
+        (name, is_dir): (&[u8], bool),
+        monitor: Monitor<'_>,
+    ) -> Verdict {
+        let Some(hit) = hit else { return Verdict::Include };
+        let includes = hit.verdict() == Verdict::Include;
+        let rule = &hit.shown();
+        monitor(Event::RuleHit(RuleHit { who, includes, is_dir, name, rule }));
+        hit.verdict()
+    }
+
     /// The matter and the level from which it is told. rsync asks a level of `--debug` that `-vv`
     /// raises together with this one.
     pub const INFO: (Info, u8) = (Info::Misc, 2);

@@ -137,9 +137,6 @@ impl<W: Write> Generator<'_, W> {
         if let Some(present) = &present {
             self.set_dir_attributes(case, present, is_new, &long.values);
         }
-        if flags == 0 {
-            self.notice(Notice::UpToDate, &case.entry.name);
-        }
         self.report(case.ndx, flags, None, &long.values.wanted)
     }
 

@@ -11,6 +11,7 @@ use wire::limits;
 use wire::token::{Token, TokenDecoder};
 
 use crate::error::{Error, Result};
+use crate::progress::Watch;
 
 /// Data is written in pieces of this length.
 const PIECE: usize = 256 << 10;
@@ -34,6 +35,7 @@ pub(super) struct Work<'w> {
     /// So much of the file stays and is not sent; it counts in the sum if so wished.
     pub(super) prefix: u64,
     pub(super) prefix_counts: bool,
+    pub(super) watch: Watch<'w>,
 }
 
 /// Where content goes.
@@ -145,6 +147,7 @@ struct Assembly<'w> {
     sink: Sink<'w>,
     sum: FileSum,
     outcome: Outcome,
+    watch: Watch<'w>,
 }
 
 impl Assembly<'_> {
@@ -198,7 +201,7 @@ impl Decoding {
         work: Work<'_>,
         is_device: bool,
     ) -> Result<Outcome> {
-        let Work { basis, head, mut sink, prefix, prefix_counts } = work;
+        let Work { basis, head, mut sink, prefix, prefix_counts, watch } = work;
         let mut sum = FileSum::new(self.sum, self.seed);
         if let Sink::File(output) = &mut sink {
             output.start_at(prefix).map_err(Error::Write)?;
@@ -206,14 +209,14 @@ impl Decoding {
         if prefix_counts && let Some(basis) = basis {
             self.sum_prefix(basis, prefix, &mut sum);
         }
-        let mut assembly =
-            Assembly { sink, sum, outcome: Outcome { len: prefix, ..Outcome::default() } };
+        let outcome = Outcome { len: prefix, ..Outcome::default() };
+        let mut assembly = Assembly { sink, sum, outcome, watch };
         self.tokens.start_file();
         if let Some(codec) = &mut self.codec {
             codec.start_file();
         }
         while self.token(r, basis, &head, &mut assembly)? {}
-        let Assembly { sink, sum, mut outcome } = assembly;
+        let Assembly { sink, sum, mut outcome, .. } = assembly;
         let expected = sum.finish();
         let mut sent = vec![0; self.sum.file_len()];
         r.read_exact(&mut sent).map_err(wire::Error::from)?;
@@ -249,7 +252,11 @@ impl Decoding {
         head: &Head,
         assembly: &mut Assembly<'_>,
     ) -> Result<bool> {
-        match self.tokens.read(r)? {
+        let token = self.tokens.read(r)?;
+        if token != Token::End {
+            assembly.watch.is_at(assembly.outcome.len);
+        }
+        match token {
             Token::Literal { len } => {
                 assembly.outcome.wire_bytes += 4 + u64::from(len);
                 pass(r, len as usize, |data| assembly.literal(data))?;

@@ -11,8 +11,9 @@ use super::{OpenDir, Place, Scan};
 use crate::attributes::Attributes;
 use crate::event::Event;
 use crate::list::join;
-use crate::notice::Notice;
+use crate::notice::{Notice, RuleHit};
 use crate::sources::Source;
+use crate::trouble::Who;
 
 impl Scan<'_> {
     /// Adds the names in a directory that lead to sources, unless they are there already.
@@ -67,7 +68,9 @@ impl Scan<'_> {
             return false;
         }
         let filter = &self.filters[usize::from(source.root)].filter;
-        source.stat.mode == 0 || filter.check(&source.name, is_dir) == Verdict::Include
+        let hit = filter.hit(&source.name, is_dir).filter(|_| source.stat.mode != 0);
+        let name = (source.name.as_slice(), is_dir);
+        RuleHit::judged(hit, Who::Sender, name, self.monitor) == Verdict::Include
     }
 
     pub(super) fn skip_directory(&self, name: &[u8]) {
