@@ -25,7 +25,7 @@ use engine::{Event, Item, Kind, Notice, Problem, RuleHit, Session, Standing, Sum
 use jiff::tz::TimeZone;
 use wire::item::iflags;
 use wire::mux::TextKind;
-use wire::options::{Info, Options, OutBuf, StderrMode};
+use wire::options::{Debug, Info, Options, OutBuf, StderrMode};
 
 use escape::High;
 pub(crate) use failure::Broken;
@@ -201,7 +201,7 @@ impl State {
             Event::FarText { kind, text } => self.far_text(*kind, text),
             Event::Problem(problem) => self.problem(problem),
             Event::Notice { notice, name } => self.notice(*notice, name),
-            Event::RuleHit(hit) if self.manner.levels.level(RuleHit::INFO.0) >= RuleHit::INFO.1 => {
+            Event::RuleHit(hit) if RuleHit::is_told(self.manner.levels.debug) => {
                 self.sink.info(&hit.stock());
             }
             _ => {}
@@ -341,9 +341,9 @@ impl State {
     }
 
     fn totals(&mut self, summary: &Summary) {
-        let Manner { levels, human, context, remark, verbose, way, .. } = &self.manner;
+        let Manner { levels, human, context, remark, way, .. } = &self.manner;
         // A server that sends tells it in its own words.
-        if *verbose > 1 && *way != Way::Pull {
+        if levels.debug.level(Debug::Deltasum) > 0 && *way != Way::Pull {
             self.sink.info(totals::search(summary).as_bytes());
         }
         if levels.stats > 1 {

@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wire::options::{Append, Options};
+use wire::setup::CompressWish;
 
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -89,6 +90,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
 fn hands_over(options: &Options) -> bool {
     let writes_in_place = options.inplace || options.write_devices || options.append != Append::No;
     options.sends_whole_files()
+        && options.compress == CompressWish::Off
         && !options.dry_run
         && !writes_in_place
         && !options.sparse

@@ -1,7 +1,7 @@
 //! What is worth a line although nothing went wrong, in rsync's words.
 
 use filter::{Hit, Verdict};
-use wire::options::Info;
+use wire::options::{Debug, DebugLevels, Info};
 
 use crate::event::{Event, Monitor};
 use crate::trouble::Who;
@@ -90,7 +90,7 @@ impl Notice {
     }
 
     /// Returns the matter and the level from which it is told; `None` is told always.
-    pub fn info(self) -> Option<(Info, u8)> {
+    fn info(self) -> Option<(Info, u8)> {
         match self {
             Notice::UpToDate => Some((Info::Name, 2)),
             Notice::Exists
@@ -104,14 +104,21 @@ impl Notice {
             Notice::UnsafeSymlink => Some((Info::Symsafe, 1)),
             Notice::SourceRemoved => Some((Info::Remove, 1)),
             Notice::BackedUp => Some((Info::Backup, 1)),
-            // rsync asks a level of --debug that -vv raises together with this one.
-            Notice::DeltaTransmission(_) => Some((Info::Misc, 2)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
             Notice::SkippingDirectory
+            | Notice::DeltaTransmission(_)
             | Notice::NotDeleting
             | Notice::NotDeletingNonEmpty
             | Notice::DeletionsStopped(_)
             | Notice::VerificationFailed { .. } => None,
+        }
+    }
+
+    /// Tells whether it is told at these levels of `--info` and `--debug`.
+    pub fn is_told(self, level: impl Fn(Info) -> u8, debug: DebugLevels) -> bool {
+        match self {
+            Notice::DeltaTransmission(_) => debug.level(Debug::Flist) > 0,
+            notice => notice.info().is_none_or(|(matter, least)| level(matter) >= least),
         }
     }
 
@@ -151,9 +158,10 @@ impl RuleHit<'_> {
         hit.verdict()
     }
 
-    /// The matter and the level from which it is told. rsync asks a level of `--debug` that `-vv`
-    /// raises together with this one.
-    pub const INFO: (Info, u8) = (Info::Misc, 2);
+    /// Tells whether it is told at these levels.
+    pub fn is_told(debug: DebugLevels) -> bool {
+        debug.level(Debug::Filter) > 0
+    }
 
     /// Returns rsync's line, without the line end.
     pub fn stock(&self) -> Vec<u8> {

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wire::mux::{MuxWriter, tag};
-use wire::options::{InfoLevels, Options};
+use wire::options::{DebugLevels, InfoLevels, Options};
 
 use crate::error::Result;
 use crate::event::{Event, Gravity};
@@ -19,6 +19,7 @@ use crate::notice::{Notice, RuleHit};
 pub(crate) struct Outbox {
     queue: Mutex<VecDeque<(u8, Vec<u8>)>>,
     levels: InfoLevels,
+    debug: DebugLevels,
     /// Items are shown with what differs.
     itemizes: bool,
     protocol: u32,
@@ -29,8 +30,8 @@ impl Outbox {
     pub(crate) fn new(options: &Options, protocol: u32) -> Self {
         let format = options.out_format.as_deref().unwrap_or_default();
         let itemizes = options.itemize > 0 || format.windows(2).any(|two| two == b"%i");
-        let levels = InfoLevels::of(options);
-        Self { queue: Mutex::default(), levels, itemizes, protocol }
+        let (levels, debug) = (InfoLevels::of(options), DebugLevels::of(options));
+        Self { queue: Mutex::default(), levels, debug, itemizes, protocol }
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<(u8, Vec<u8>)>> {
@@ -66,7 +67,7 @@ impl Outbox {
                     self.put(if warns { tag::WARNING } else { tag::INFO }, line);
                 }
             }
-            Event::RuleHit(hit) if self.levels.level(RuleHit::INFO.0) >= RuleHit::INFO.1 => {
+            Event::RuleHit(hit) if RuleHit::is_told(self.debug) => {
                 let mut line = hit.stock();
                 line.push(b'\n');
                 self.put(tag::INFO, line);
@@ -86,7 +87,7 @@ impl Outbox {
         match notice {
             Notice::CreatedDirectory if self.itemizes => true,
             Notice::UpToDate if self.itemizes => false,
-            notice => notice.info().is_none_or(|(info, level)| self.levels.level(info) >= level),
+            notice => notice.is_told(|info| self.levels.level(info), self.debug),
         }
     }
 
