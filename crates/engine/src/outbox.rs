@@ -86,7 +86,7 @@ impl Outbox {
     fn tells(&self, notice: Notice) -> bool {
         match notice {
             Notice::CreatedDirectory if self.itemizes => true,
-            Notice::UpToDate if self.itemizes => false,
+            Notice::UpToDate | Notice::Updated if self.itemizes => false,
             notice => notice.is_told(|info| self.levels.level(info), self.debug),
         }
     }
