@@ -50,6 +50,8 @@ pub struct Receive<'a> {
     pub destination: &'a Destination,
     /// The filter rules, in order; a server gets them from its client.
     pub filter: &'a RuleList,
+    /// What the sender is asked for by a list that lies here (`--files-from`).
+    pub names: Option<&'a [Vec<u8>]>,
     /// The process's file mode mask.
     pub umask: u32,
     /// What is to be told of items.
@@ -257,6 +259,10 @@ impl Receive<'_> {
         filter: &RuleList,
         shared: &Shared<'_>,
     ) -> Result<Summary> {
+        if let Some(names) = self.names {
+            // Lists come meanwhile, so the receiver must be reading by now.
+            session::put_names(&mut out, names, shared.dialect.protocol)?;
+        }
         let settled = self.settle(shared);
         let site = match settled {
             Ok(site) => shared.site.get_or_init(|| site),

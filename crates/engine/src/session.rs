@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use delta::codec::CompressKind;
 use delta::{SeedOrder, StrongSum, SumKind};
 use wire::dialect::{Compat, CompressName, Dialect, ServerWish, SumName};
+use wire::files_from;
 use wire::flist::FlistFields;
 use wire::mux::{Framing, MuxReader, MuxWriter};
 use wire::options::Options;
@@ -74,6 +75,23 @@ pub(crate) fn tell_begin(dialect: &Dialect, options: &Options, monitor: Monitor<
     let sum = if options.checksum { dialect.file_sum } else { dialect.transfer_sum };
     let (protocol, incremental) = (dialect.protocol, dialect.inc_recurse());
     monitor(Event::Begins(Session { protocol, incremental, sum }));
+}
+
+/// Sends names of `--files-from`; before protocol 31 they stand between the frames.
+pub(crate) fn put_names<W: Write>(
+    out: &mut MuxWriter<W>,
+    names: &[Vec<u8>],
+    protocol: u32,
+) -> Result<()> {
+    let mut bytes = Vec::new();
+    files_from::put_names(&mut bytes, names);
+    let framing = out.framing();
+    if protocol < 31 {
+        out.set_framing(Framing::Raw);
+    }
+    out.data(&bytes)?;
+    out.set_framing(framing);
+    Ok(out.flush()?)
 }
 
 /// Refuses what this protocol cannot carry, as rsync does.

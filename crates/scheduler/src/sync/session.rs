@@ -159,6 +159,7 @@ impl Ready<'_> {
             options,
             destination,
             filter: &self.filter,
+            names: None,
             umask: self.around.umask,
             telling: telling(),
             monitor: self.tellers.monitor,
