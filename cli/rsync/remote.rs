@@ -157,8 +157,9 @@ fn close(run: &Run<'_>, closed: Closed, who: Who) -> i32 {
         run.output.close(code, who.late);
         return code;
     }
+    let role = if error.is_early() { who.early } else { who.late };
     let timeout = run.options.timeout;
-    let broken = Broken { role: who.late, received_bytes: read_bytes, timeout };
+    let broken = Broken { role, received_bytes: read_bytes, timeout };
     run.output.failure(&error, broken);
     let code = match ending.end {
         FarEnd::Exited(_) => ending.merge(error.exit_code()),
@@ -166,7 +167,7 @@ fn close(run: &Run<'_>, closed: Closed, who: Who) -> i32 {
     };
     // A far side that says its code has said why as well.
     if !matches!(error, engine::Error::FarExit(_)) {
-        run.output.close(code, who.late);
+        run.output.close(code, role);
     }
     code
 }

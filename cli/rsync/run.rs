@@ -52,8 +52,8 @@ pub(crate) fn transfer(line: Line) -> i32 {
     let output = Output::new(&options, way, speaks_utf8());
     let around = surroundings();
     let sends_on = matches!(plan, Plan::Pull { .. });
-    let read = rules(&options, &around)
-        .and_then(|filter| Ok((filter, listed_names(&options, sends_on)?)));
+    let read =
+        rules(&options, &around).and_then(|filter| Ok((filter, listed_names(&options, sends_on)?)));
     let (filter, names) = match read {
         Ok(read) => read,
         Err(error) => {
@@ -202,31 +202,31 @@ impl Run<'_> {
         let sources = self.sources(sources);
         let destination = destination(dest);
         let send = self.sender(&sources, &monitor, &progress);
-        let receive =
-            Receive { names: None, ..self.receiver(&destination, &monitor, &progress) };
+        let receive = Receive { names: None, ..self.receiver(&destination, &monitor, &progress) };
+        let mut role = "sender";
         let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
             Ok(summary) => {
                 self.output.totals(&summary);
                 summary.exit_code()
             }
+            Err(engine::Error::FarExit(code)) => {
+                role = "Receiver";
+                code
+            }
             Err(error) => {
                 let timeout = self.options.timeout;
-                let broken = Broken { role: "sender", received_bytes: 0, timeout };
+                let broken = Broken { role, received_bytes: 0, timeout };
                 self.output.failure(&error, broken);
                 error.exit_code()
             }
         };
-        self.output.close(code, "sender");
+        self.output.close(code, role);
         code
     }
 }
 
 /// Opens what is named, or what a list says of what is named.
-pub(crate) fn sources(
-    paths: &[Vec<u8>],
-    names: Option<&[Vec<u8>]>,
-    options: &Options,
-) -> Sources {
+pub(crate) fn sources(paths: &[Vec<u8>], names: Option<&[Vec<u8>]>, options: &Options) -> Sources {
     if options.files_from.is_some() {
         let dir = path_of(paths.first().map_or(b".", Vec::as_slice));
         return Sources::open_listed(&dir, names.unwrap_or_default(), options);

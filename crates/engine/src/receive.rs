@@ -18,7 +18,7 @@ use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
 use wire::options::{InfoLevels, Options};
 
 use crate::board::Board;
-use crate::destination::{Destination, Leave};
+use crate::destination::{Destination, Leave, trimmed};
 use crate::error::Result;
 use crate::event::{Event, Monitor, Telling};
 use crate::finish::{DelayedUpdates, Tally};
@@ -298,15 +298,17 @@ impl Receive<'_> {
         let leave = Leave {
             dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
-            relative: self.options.relative,
             lists: self.options.list_only,
-            existing: self.options.existing,
         };
         let settled = self.destination.settle(&first, more, leave)?;
-        if settled.made {
-            let name = std::os::unix::ffi::OsStrExt::as_bytes(settled.path.as_os_str());
-            let name = name.strip_suffix(b"/").unwrap_or(name);
-            (shared.monitor)(Event::Notice { notice: Notice::CreatedDirectory, name });
+        if session::tells_of_destination(self.options) {
+            let tell = |notice, name| (shared.monitor)(Event::Notice { notice, name });
+            if let Some((name, count)) = &settled.made_path {
+                tell(Notice::CreatedPath(*count), name);
+            }
+            if settled.made {
+                tell(Notice::CreatedDirectory, trimmed(&settled.path));
+            }
         }
         Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)
     }

@@ -57,10 +57,7 @@ fn add(rules: &mut RuleList, option: &FilterOption) -> Result<(), RuleError> {
 /// Reads the names of `--files-from` where they stand in a file of this machine.
 ///
 /// Who sends them on leaves it to the far side to make sense of `#` and `;`.
-pub fn listed_names(
-    options: &Options,
-    sends_on: bool,
-) -> Result<Option<Vec<Vec<u8>>>, RuleError> {
+pub fn listed_names(options: &Options, sends_on: bool) -> Result<Option<Vec<Vec<u8>>>, RuleError> {
     let Some(FilesFrom::Local(path)) = &options.files_from else { return Ok(None) };
     let contents = read_rule_file("files-from", path)?;
     let is_end = |byte: &u8| match options.from0 {
