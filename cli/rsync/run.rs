@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::{Destination, Event, Progress, Receive, Role, Send, Sources, copy_locally};
+use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Sources, copy_locally};
 use filter::RuleList;
 use jiff::tz::TimeZone;
 use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
@@ -108,7 +108,7 @@ pub(crate) fn rule_words(error: &RuleError) -> String {
             path.display(),
             engine::reason(source)
         ),
-        RuleError::Rule(error) => error.to_string(),
+        RuleError::Rule(error) => error.stock(),
     }
 }
 
@@ -183,7 +183,10 @@ impl Run<'_> {
             options: self.options,
             destination,
             filter: self.filter,
-            names: self.names,
+            request: match self.names {
+                Some(names) => Request::Names(names),
+                None => Request::Anything,
+            },
             umask: self.around.umask,
             telling: self.output.telling(),
             monitor,
@@ -202,7 +205,10 @@ impl Run<'_> {
         let sources = self.sources(sources);
         let destination = destination(dest);
         let send = self.sender(&sources, &monitor, &progress);
-        let receive = Receive { names: None, ..self.receiver(&destination, &monitor, &progress) };
+        let receive = Receive {
+            request: Request::Anything,
+            ..self.receiver(&destination, &monitor, &progress)
+        };
         let mut role = "sender";
         let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
             Ok(summary) => {

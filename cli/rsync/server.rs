@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Destination, Event, Progress, Receive, Role, Send, Telling};
+use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Telling};
 use filter::{RuleList, Settings};
 use scheduler::sync::{Surroundings, listed_names};
 use transport::{Connection, Reason, Session};
@@ -144,7 +144,7 @@ fn receive<T>(
         options: &args.options,
         destination: &Destination::new(&path_of(path.map_or(b".", Vec::as_slice))),
         filter: &own_rules(args),
-        names,
+        request: names.map_or(Request::Anything, Request::Names),
         umask: around.umask,
         telling: Telling::default(),
         monitor: &nobody,

@@ -159,7 +159,7 @@ impl Ready<'_> {
             options,
             destination,
             filter: &self.filter,
-            names: None,
+            request: engine::Request::Anything,
             umask: self.around.umask,
             telling: telling(),
             monitor: self.tellers.monitor,
