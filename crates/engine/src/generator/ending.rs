@@ -18,6 +18,10 @@ impl<W: Write> Generator<'_, W> {
         self.await_phase(1)?;
         self.may_ask_again = true;
         self.ask_again()?;
+        if self.links.waiting > 0 {
+            // They may yet have to be asked for, which is too late after the next word.
+            self.await_that(Self::is_settled)?;
+        }
         self.put_done()?;
         if !delays {
             self.put_done()?;
@@ -54,10 +58,16 @@ impl<W: Write> Generator<'_, W> {
 
     /// Waits until the sender has ended a phase and everything that it sent is in its place.
     fn await_phase(&mut self, phase: u32) -> Result<()> {
+        self.await_that(|this| {
+            let quiet = if phase == 1 { this.is_quiet() } else { this.is_settled() };
+            this.board.phases() >= phase && quiet
+        })
+    }
+
+    fn await_that(&mut self, is_so: impl Fn(&Self) -> bool) -> Result<()> {
         loop {
             self.retire()?;
-            let is_settled = self.live.iter().all(|list| list.is_settled()) || phase == 1;
-            if self.board.phases() >= phase && is_settled && self.is_quiet(phase) {
+            if is_so(self) {
                 return Ok(());
             }
             match self.next_turn(false)? {
@@ -68,9 +78,14 @@ impl<W: Write> Generator<'_, W> {
         }
     }
 
-    /// In the first phase every file is either in its place or waits to be asked for again.
-    fn is_quiet(&self, phase: u32) -> bool {
+    fn is_settled(&self) -> bool {
+        self.live.iter().all(|list| list.is_settled())
+    }
+
+    /// In the first phase every file is in its place, or waits to be asked for again, or waits for
+    /// one that does.
+    fn is_quiet(&self) -> bool {
         let open: usize = self.live.iter().map(|list| list.open_count()).sum();
-        phase != 1 || open == self.again.len()
+        open == self.again.len() + self.links.waiting
     }
 }

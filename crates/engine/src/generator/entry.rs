@@ -35,10 +35,19 @@ impl<W: Write> Generator<'_, W> {
     /// Deals with one entry of a list.
     pub(super) fn entry(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
         let entry = &list.entries[index];
-        let own_list_comes = entry.is_dir() && self.rules.dialect.inc_recurse();
-        if entry.is_duplicate || self.is_skipped(&entry.name) {
+        if entry.is_duplicate {
             return Ok(());
         }
+        self.sees_member(entry);
+        if !self.is_skipped(&entry.name) {
+            self.examine(list, index)?;
+        }
+        self.settle_group(entry)
+    }
+
+    fn examine(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
+        let entry = &list.entries[index];
+        let own_list_comes = entry.is_dir() && self.rules.dialect.inc_recurse();
         if self.rules.options.list_only {
             if !own_list_comes {
                 self.list_entry(entry);
@@ -64,7 +73,6 @@ impl<W: Write> Generator<'_, W> {
             return self.delete_missing_argument(&case);
         }
         if self.is_left_out(&case) {
-            self.not_linked(&case)?;
             return Ok(());
         }
         match entry.kind() {
@@ -166,11 +174,11 @@ impl<W: Write> Generator<'_, W> {
     /// Deals with a regular file.
     pub(super) fn regular(&mut self, case: &Case<'_>) -> Result<()> {
         if self.is_wrong_size(case) || self.is_older(case) {
-            return self.not_linked(case);
+            return Ok(());
         }
         let now = case.now.filter(|now| now.kind() == Kind::Regular || self.writes_device(now));
         if now.is_none() && case.now.is_some() && !self.make_way(case, "new regular file")? {
-            return self.not_linked(case);
+            return Ok(());
         }
         if now.is_none_or(|_| self.rules.options.alt_dest.is_some())
             && self.take_from_alternative(case, now.as_ref())?
@@ -186,7 +194,7 @@ impl<W: Write> Generator<'_, W> {
             && append != Append::No
             && now.size >= case.entry.size
         {
-            return self.not_linked(case);
+            return Ok(());
         }
         let wish = self.wish(case, now)?;
         self.request(case, wish)

@@ -12,7 +12,7 @@ use wire::options::Append;
 use super::Generator;
 use super::entry::Case;
 use crate::error::Result;
-use crate::received::{LinkGroup, ReceivedList};
+use crate::received::{Entry, LinkGroup, ReceivedList};
 use crate::trouble::Doing;
 
 /// One group of names for the same file.
@@ -20,7 +20,7 @@ use crate::trouble::Doing;
 struct Group {
     /// Members in the lists that have come.
     known: usize,
-    /// Members that were looked at.
+    /// Members whose turn has come.
     seen: usize,
     /// A member is on its way.
     is_on_its_way: bool,
@@ -33,12 +33,14 @@ struct Group {
 #[derive(Debug, Default)]
 pub(super) struct Links {
     groups: HashMap<LinkGroup, Group>,
+    /// How many members wait, in all groups.
+    pub(super) waiting: usize,
 }
 
 impl Links {
     /// Counts the members in a list that has come.
     pub(super) fn know(&mut self, list: &ReceivedList) {
-        let members = list.entries.iter().filter(|entry| !entry.is_duplicate);
+        let members = list.entries.iter().filter(|entry| !entry.is_duplicate && !entry.is_dir());
         for group in members.filter_map(|entry| entry.link_group()) {
             self.groups.entry(group).or_default().known += 1;
         }
@@ -46,32 +48,40 @@ impl Links {
 }
 
 impl<W: Write> Generator<'_, W> {
+    /// Counts a member whose turn it is, whatever becomes of it.
+    pub(super) fn sees_member(&mut self, entry: &Entry) {
+        if let Some(group) = self.group_of(entry)
+            && let Some(group) = self.links.groups.get_mut(&group)
+        {
+            group.seen += 1;
+        }
+    }
+
     /// Decides about a member of a group; true when nothing more is to be done for it now.
     pub(super) fn waits_for_link(&mut self, case: &Case<'_>) -> Result<bool> {
-        let Some(group_id) = self.group_of(case) else { return Ok(false) };
+        let Some(group_id) = self.group_of(case.entry) else { return Ok(false) };
         let is_complete = !self.rules.dialect.inc_recurse();
         let Some(group) = self.links.groups.get_mut(&group_id) else { return Ok(false) };
         if is_complete && group.known == 1 {
             return Ok(false);
         }
-        group.seen += 1;
         if let Some(leader) = group.leader.clone() {
             self.link(case, &leader)?;
             return Ok(true);
         }
         let is_last = group.seen >= group.known;
-        let waits = group.is_on_its_way
-            || (case.entry.kind() == Kind::Regular && !is_last && !self.has_basis(case));
+        let waits = case.entry.kind() == Kind::Regular
+            && (group.is_on_its_way || (!is_last && !self.has_basis(case)));
         if waits {
             self.wait(case, group_id);
         }
         Ok(waits)
     }
 
-    fn group_of(&self, case: &Case<'_>) -> Option<LinkGroup> {
+    fn group_of(&self, entry: &Entry) -> Option<LinkGroup> {
         match self.rules.options.hard_links {
             0 => None,
-            _ => case.entry.link_group().filter(|_| !case.entry.is_dir()),
+            _ => entry.link_group().filter(|_| !entry.is_dir()),
         }
     }
 
@@ -79,6 +89,7 @@ impl<W: Write> Generator<'_, W> {
         if let Some(group) = self.links.groups.get_mut(&group) {
             case.list.opened();
             group.waiting.push((Arc::clone(case.list), case.index));
+            self.links.waiting += 1;
         }
     }
 
@@ -88,18 +99,18 @@ impl<W: Write> Generator<'_, W> {
             || (self.rules.options.append == Append::No && self.finds_alternative(case))
     }
 
-    /// A member was asked for; the others wait for it.
-    pub(super) fn is_on_its_way(&mut self, case: &Case<'_>) {
-        if let Some(group) = self.group_of(case)
+    /// Notes that a member was asked for, and the others wait for it; or that it does not come.
+    pub(super) fn is_on_its_way(&mut self, entry: &Entry, is: bool) {
+        if let Some(group) = self.group_of(entry)
             && let Some(group) = self.links.groups.get_mut(&group)
         {
-            group.is_on_its_way = true;
+            group.is_on_its_way = is;
         }
     }
 
     /// A member is in its place: the others are linked to it.
     pub(super) fn leads(&mut self, case: &Case<'_>) -> Result<()> {
-        match self.group_of(case) {
+        match self.group_of(case.entry) {
             Some(group) => self.lead(group, &case.entry.name),
             None => Ok(()),
         }
@@ -110,6 +121,7 @@ impl<W: Write> Generator<'_, W> {
         group.is_on_its_way = false;
         group.leader.get_or_insert_with(|| leader.into());
         let waiting = std::mem::take(&mut group.waiting);
+        self.links.waiting -= waiting.len();
         for (list, index) in waiting.into_iter().rev() {
             if let Some(case) = self.look_again(&list, index) {
                 self.link(&case, leader)?;
@@ -119,25 +131,21 @@ impl<W: Write> Generator<'_, W> {
         Ok(())
     }
 
-    /// A member will not lead; the one that waited last is tried.
-    pub(super) fn not_linked(&mut self, case: &Case<'_>) -> Result<()> {
-        match self.group_of(case) {
-            Some(group) => self.next_leader(group),
-            None => Ok(()),
+    /// Where no member is on its way or still to be looked at, tries those that wait: the one that
+    /// came last first.
+    pub(super) fn settle_group(&mut self, entry: &Entry) -> Result<()> {
+        let Some(id) = self.group_of(entry) else { return Ok(()) };
+        while let Some(group) = self.links.groups.get_mut(&id)
+            && !group.is_on_its_way
+            && group.seen >= group.known
+            && let Some((list, index)) = group.waiting.pop()
+        {
+            self.links.waiting -= 1;
+            if let Some(case) = self.look_again(&list, index) {
+                self.regular(&case)?;
+            }
+            list.closed();
         }
-    }
-
-    fn next_leader(&mut self, group: LinkGroup) -> Result<()> {
-        let Some(group) = self.links.groups.get_mut(&group) else { return Ok(()) };
-        group.is_on_its_way = false;
-        if group.seen < group.known {
-            return Ok(());
-        }
-        let Some((list, index)) = group.waiting.pop() else { return Ok(()) };
-        if let Some(case) = self.look_again(&list, index) {
-            self.regular(&case)?;
-        }
-        list.closed();
         Ok(())
     }
 
@@ -152,12 +160,11 @@ impl<W: Write> Generator<'_, W> {
         if ok {
             self.success(list.ndx(index))?;
         }
-        let group = entry.link_group().filter(|_| self.rules.options.hard_links > 0);
-        match group {
-            Some(group) if ok => self.lead(group, &entry.name),
-            Some(group) => self.next_leader(group),
-            None => Ok(()),
-        }?;
+        self.is_on_its_way(entry, false);
+        match self.group_of(entry) {
+            Some(group) if ok => self.lead(group, &entry.name)?,
+            _ => self.settle_group(entry)?,
+        }
         list.closed();
         Ok(())
     }

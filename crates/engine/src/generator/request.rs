@@ -90,7 +90,7 @@ impl<W: Write> Generator<'_, W> {
         let long = self.long_of(case, wish.now.as_ref());
         let flags = self.transfer_flags(case, &wish, long.flags);
         if self.backs_up_in_place(&wish) && !self.copy_to_backup(case, &mut wish) {
-            return self.not_linked(case);
+            return Ok(());
         }
         let (basis_type, xname) = basis_on_the_wire(&wish.basis);
         let request = Request {
@@ -106,7 +106,7 @@ impl<W: Write> Generator<'_, W> {
             && wish.basis == BasisAt::Destination;
         let head =
             if self.rules.options.dry_run { Head::default() } else { self.head(&wish, is_append) };
-        self.is_on_its_way(case);
+        self.is_on_its_way(case.entry, true);
         case.list.opened();
         self.board.ask(Asked {
             request: request.clone(),
@@ -217,6 +217,7 @@ impl<W: Write> Generator<'_, W> {
     /// Asks for a file again whose checksum was wrong, with all that can make it right.
     pub(super) fn redo(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
         let entry = &list.entries[index];
+        self.is_on_its_way(entry, false);
         let site = self.site;
         let (dir_path, name) = site.place(&entry.name);
         let found = self
@@ -228,6 +229,7 @@ impl<W: Write> Generator<'_, W> {
             let wish = Wish { is_redo: true, ..self.wish(&case, now)? };
             self.request(&case, wish)?;
         }
+        self.settle_group(entry)?;
         list.closed();
         Ok(())
     }
