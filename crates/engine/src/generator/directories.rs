@@ -130,14 +130,17 @@ impl<W: Write> Generator<'_, W> {
     fn mend(&mut self, case: &Case<'_>, present: Option<Stat>, is_new: bool) -> Result<()> {
         let now = present.filter(|_| !is_new);
         let long = self.long_of(case, now.as_ref());
-        let flags = match (&now, is_new) {
-            (Some(now), false) => self.keeps().differences(case.entry, now, long.flags),
-            _ => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
+        let flags = match &now {
+            Some(now) => self.keeps().differences(case.entry, now, long.flags),
+            None => match self.find(case) {
+                Some(found) => self.flags_beside(case, &found),
+                None => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
+            },
         };
         if let Some(present) = &present {
             self.set_dir_attributes(case, present, is_new, &long.values);
         }
-        if flags == 0 {
+        if flags & !iflags::LOCAL_CHANGE == 0 {
             self.notice(Notice::UpToDate, &case.entry.name);
         }
         self.report(case.ndx, flags, None, &long.values.wanted)

@@ -9,6 +9,7 @@ use wire::item::iflags;
 use wire::options::Append;
 
 use super::Generator;
+use super::alternatives::Choice;
 use crate::error::Result;
 use crate::event::{Direction, Event};
 use crate::notice::Notice;
@@ -180,11 +181,11 @@ impl<W: Write> Generator<'_, W> {
         if now.is_none() && case.now.is_some() && !self.make_way(case, "new regular file")? {
             return Ok(());
         }
-        if now.is_none_or(|_| self.rules.options.alt_dest.is_some())
-            && self.take_from_alternative(case, now.as_ref())?
-        {
-            return Ok(());
-        }
+        let found = match self.take_from_alternative(case, now.as_ref())? {
+            Choice::Taken => return Ok(()),
+            Choice::Like(found) => Some(found),
+            Choice::Nothing => None,
+        };
         if let Some(now) = &now
             && self.is_up_to_date(case, now)
         {
@@ -196,7 +197,7 @@ impl<W: Write> Generator<'_, W> {
         {
             return Ok(());
         }
-        let wish = self.wish(case, now)?;
+        let wish = self.wish(case, now, found);
         self.request(case, wish)
     }
 

@@ -96,7 +96,7 @@ impl<W: Write> Generator<'_, W> {
     /// Tells whether a member has something to start from, so that it leads its group.
     fn has_basis(&mut self, case: &Case<'_>) -> bool {
         case.now.is_some_and(|now| now.kind() == Kind::Regular)
-            || (self.rules.options.append == Append::No && self.finds_alternative(case))
+            || (self.rules.options.append == Append::No && self.find(case).is_some())
     }
 
     /// Notes that a member was asked for, and the others wait for it; or that it does not come.
@@ -210,6 +210,9 @@ impl<W: Write> Generator<'_, W> {
             let (Some(from), Some(to)) = (leader_dir.as_deref(), case.dir.as_deref()) else {
                 return Ok(());
             };
+            if self.rules.options.backup && case.now.is_some() {
+                self.back_up(case);
+            }
             if let Err(error) = self.put_link(from, leader_name, to, case) {
                 self.problem(Doing::HARD_LINK, error);
                 return Ok(());
@@ -224,22 +227,20 @@ impl<W: Write> Generator<'_, W> {
         self.source_is_done_with(case)
     }
 
-    fn put_link(
+    /// Makes an item another name of `name` in `from`, whatever it was.
+    pub(super) fn put_link(
         &mut self,
         from: &tree::Dir,
-        leader: &[u8],
+        name: &[u8],
         to: &tree::Dir,
         case: &Case<'_>,
     ) -> tree::Result<()> {
         if case.now.is_none() {
-            return from.hard_link(leader, to, case.name);
-        }
-        if self.rules.options.backup {
-            self.back_up(case);
+            return from.hard_link(name, to, case.name);
         }
         self.note_temporary(case.list, case.entry);
         let temp = tree::temp_name(case.name, &self.site.suffix, true);
-        from.hard_link(leader, to, &temp)?;
+        from.hard_link(name, to, &temp)?;
         to.rename(&temp, to, case.name).inspect_err(|_| {
             // What could not be put in its place is not left lying about.
             let _ = to.remove_file(&temp);
