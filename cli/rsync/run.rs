@@ -191,7 +191,16 @@ impl Run<'_> {
         let sources = self.sources(sources);
         let destination = destination(dest);
         let send = self.sender(&sources, &monitor, &progress);
-        let receive = self.receiver(&destination, &monitor, &progress);
+        let theirs = match self.far_options() {
+            Ok(options) => options,
+            Err(error) => {
+                self.output.error(error.stock_line(Side::Client).as_bytes());
+                self.output.close(error.exit_code(), "client");
+                return error.exit_code();
+            }
+        };
+        let receive =
+            Receive { options: &theirs, ..self.receiver(&destination, &monitor, &progress) };
         let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
             Ok(summary) => {
                 self.output.totals(&summary);
@@ -206,6 +215,16 @@ impl Run<'_> {
         };
         self.output.close(code, "sender");
         code
+    }
+}
+
+impl Run<'_> {
+    /// What the receiving side of a local copy obeys: what a far side would not be told is left
+    /// out, and `-M` counts.
+    fn far_options(&self) -> Result<Options, OptionError> {
+        let mut options = Options { munge_links: false, ..self.options.clone() };
+        wire::options::parse(&self.options.remote_options, &mut options)?;
+        Ok(options)
     }
 }
 

@@ -40,6 +40,11 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Tells whether its content is as listed.
+    pub(super) fn has_content(&self) -> bool {
+        self.likeness >= Likeness::Content
+    }
+
     /// Adds the bit for what is not the same, to what is reported of a symlink or device.
     pub(super) fn flags_of_new(&self, flags: u16) -> u16 {
         match self.likeness {
@@ -150,8 +155,7 @@ impl<W: Write> Generator<'_, W> {
 
     /// Leaves out what `--compare-dest` has unchanged.
     fn leave_out(&mut self, case: &Case<'_>, now: Option<&Stat>) -> Result<bool> {
-        if let (Some(_), Some(dir), false) =
-            (now, case.dir.as_deref(), self.rules.options.dry_run)
+        if let (Some(_), Some(dir), false) = (now, case.dir.as_deref(), self.rules.options.dry_run)
         {
             if let Err(error) = dir.remove_file(case.name) {
                 self.problem(Doing::REMOVE, error);

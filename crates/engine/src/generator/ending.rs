@@ -18,7 +18,7 @@ impl<W: Write> Generator<'_, W> {
         self.await_phase(1)?;
         self.may_ask_again = true;
         self.ask_again()?;
-        if self.links.waiting > 0 {
+        if self.links.waiting > 0 && !delays {
             // They may yet have to be asked for, which is too late after the next word.
             self.await_that(Self::is_settled)?;
         }
@@ -35,6 +35,7 @@ impl<W: Write> Generator<'_, W> {
         self.await_phase(2)?;
         if delays {
             self.place_delayed_updates()?;
+            self.link_delayed()?;
             self.put_done()?;
             if protocol >= 31 && !late {
                 self.put_done()?;
@@ -78,14 +79,21 @@ impl<W: Write> Generator<'_, W> {
         }
     }
 
+    /// All is in its place; with `--delay-updates` links are only made after that.
     fn is_settled(&self) -> bool {
-        self.live.iter().all(|list| list.is_settled())
+        match self.rules.options.delay_updates {
+            true => self.open_count() == self.links.waiting,
+            false => self.open_count() == 0,
+        }
+    }
+
+    fn open_count(&self) -> usize {
+        self.live.iter().map(|list| list.open_count()).sum()
     }
 
     /// In the first phase every file is in its place, or waits to be asked for again, or waits for
     /// one that does.
     fn is_quiet(&self) -> bool {
-        let open: usize = self.live.iter().map(|list| list.open_count()).sum();
-        open == self.again.len() + self.links.waiting
+        self.open_count() == self.again.len() + self.links.waiting
     }
 }

@@ -198,7 +198,11 @@ impl<W: Write> Generator<'_, W> {
             return Ok(());
         }
         let wish = self.wish(case, now, found);
-        self.request(case, wish)
+        self.request(case, wish)?;
+        match self.rules.options.dry_run {
+            true => self.follow(case.entry),
+            false => Ok(()),
+        }
     }
 
     fn writes_device(&self, now: &Stat) -> bool {
@@ -246,7 +250,11 @@ impl<W: Write> Generator<'_, W> {
     /// Sets the attributes of a file whose content is as it should be.
     fn only_attributes(&mut self, case: &Case<'_>, now: &Stat) -> Result<()> {
         let long = self.long_of(case, Some(now));
-        let flags = self.keeps().differences(case.entry, now, long.flags);
+        let mut flags = self.keeps().differences(case.entry, now, long.flags);
+        if flags & iflags::REPORT_ACL != 0 && !self.rules.options.dry_run {
+            // The ACL brings the permissions with it.
+            flags &= !iflags::REPORT_PERMS;
+        }
         let times = if self.rules.options.checksum { Times::Exact } else { Times::WhereDifferent };
         if flags != 0 {
             self.set_attributes(case, now, &long.values, times);
@@ -276,7 +284,7 @@ impl<W: Write> Generator<'_, W> {
     /// The same content is there and nothing more is to be done for it.
     pub(super) fn arrived(&mut self, case: &Case<'_>) -> Result<()> {
         self.source_is_done_with(case)?;
-        self.leads(case)
+        self.follow(case.entry)
     }
 
     /// Adds the bits of `flags` that only a change brings about: a time that becomes "now".

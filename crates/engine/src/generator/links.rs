@@ -1,15 +1,16 @@
 //! Hard links: which member of a group is asked for, and how the others are linked to it
 //! (docs/protocol/file-list.md, "Hard links").
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::Write;
 use std::sync::Arc;
 
 use tree::{Kind, Stat};
 use wire::item::iflags;
-use wire::options::Append;
+use wire::options::{AltDestKind, Append};
 
 use super::Generator;
+use super::alternatives::Found;
 use super::entry::Case;
 use crate::error::Result;
 use crate::received::{Entry, LinkGroup, ReceivedList};
@@ -26,8 +27,11 @@ struct Group {
     is_on_its_way: bool,
     /// The path of a member that is in its place.
     leader: Option<Box<[u8]>>,
-    waiting: Vec<(Arc<ReceivedList>, usize)>,
+    /// Members to be linked once one is in its place, in the order in which that happens.
+    waiting: VecDeque<Member>,
 }
+
+type Member = (Arc<ReceivedList>, usize);
 
 /// All groups of the session.
 #[derive(Debug, Default)]
@@ -35,6 +39,11 @@ pub(super) struct Links {
     groups: HashMap<LinkGroup, Group>,
     /// How many members wait, in all groups.
     pub(super) waiting: usize,
+    /// Members that were asked for, oldest first, and what has become of them. The others are
+    /// linked in this order, whichever file comes first.
+    asked: VecDeque<(Member, Option<bool>)>,
+    /// Leaders that wait for `--delay-updates`.
+    delayed: Vec<Member>,
 }
 
 impl Links {
@@ -88,7 +97,11 @@ impl<W: Write> Generator<'_, W> {
     fn wait(&mut self, case: &Case<'_>, group: LinkGroup) {
         if let Some(group) = self.links.groups.get_mut(&group) {
             case.list.opened();
-            group.waiting.push((Arc::clone(case.list), case.index));
+            let member = (Arc::clone(case.list), case.index);
+            match group.is_on_its_way {
+                true => group.waiting.push_back(member),
+                false => group.waiting.push_front(member),
+            }
             self.links.waiting += 1;
         }
     }
@@ -99,30 +112,42 @@ impl<W: Write> Generator<'_, W> {
             || (self.rules.options.append == Append::No && self.find(case).is_some())
     }
 
-    /// Notes that a member was asked for, and the others wait for it; or that it does not come.
-    pub(super) fn is_on_its_way(&mut self, entry: &Entry, is: bool) {
+    /// Notes that a member was asked for, and the others wait for it.
+    pub(super) fn is_on_its_way(&mut self, case: &Case<'_>) {
+        if let Some(group) = self.group_of(case.entry)
+            && let Some(group) = self.links.groups.get_mut(&group)
+        {
+            group.is_on_its_way = true;
+            let member = (Arc::clone(case.list), case.index);
+            self.links.asked.push_back((member, None));
+        }
+    }
+
+    /// Notes that a member does not come.
+    pub(super) fn does_not_come(&mut self, entry: &Entry) {
         if let Some(group) = self.group_of(entry)
             && let Some(group) = self.links.groups.get_mut(&group)
         {
-            group.is_on_its_way = is;
+            group.is_on_its_way = false;
         }
+    }
+
+    /// A member that was asked for comes later, and holds up nobody but its group.
+    pub(super) fn comes_later(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
+        self.links.asked.retain(|((asked, at), _)| !Arc::ptr_eq(asked, list) || *at != index);
+        self.settle_asked()
     }
 
     /// A member is in its place: the others are linked to it.
-    pub(super) fn leads(&mut self, case: &Case<'_>) -> Result<()> {
-        match self.group_of(case.entry) {
-            Some(group) => self.lead(group, &case.entry.name),
-            None => Ok(()),
-        }
-    }
-
-    fn lead(&mut self, group: LinkGroup, leader: &[u8]) -> Result<()> {
+    pub(super) fn follow(&mut self, leader: &Entry) -> Result<()> {
+        let Some(group) = self.group_of(leader) else { return Ok(()) };
         let Some(group) = self.links.groups.get_mut(&group) else { return Ok(()) };
+        let leader = &leader.name;
         group.is_on_its_way = false;
-        group.leader.get_or_insert_with(|| leader.into());
+        group.leader.get_or_insert_with(|| leader.clone());
         let waiting = std::mem::take(&mut group.waiting);
         self.links.waiting -= waiting.len();
-        for (list, index) in waiting.into_iter().rev() {
+        for (list, index) in waiting {
             if let Some(case) = self.look_again(&list, index) {
                 self.link(&case, leader)?;
             }
@@ -138,7 +163,7 @@ impl<W: Write> Generator<'_, W> {
         while let Some(group) = self.links.groups.get_mut(&id)
             && !group.is_on_its_way
             && group.seen >= group.known
-            && let Some((list, index)) = group.waiting.pop()
+            && let Some((list, index)) = group.waiting.pop_front()
         {
             self.links.waiting -= 1;
             if let Some(case) = self.look_again(&list, index) {
@@ -160,12 +185,42 @@ impl<W: Write> Generator<'_, W> {
         if ok {
             self.success(list.ndx(index))?;
         }
-        self.is_on_its_way(entry, false);
-        match self.group_of(entry) {
-            Some(group) if ok => self.lead(group, &entry.name)?,
-            _ => self.settle_group(entry)?,
+        if self.group_of(entry).is_none() {
+            list.closed();
+            return Ok(());
         }
-        list.closed();
+        let is_it = |(asked, at): &Member| Arc::ptr_eq(asked, list) && *at == index;
+        if let Some(it) = self.links.asked.iter_mut().find(|(member, _)| is_it(member)) {
+            it.1 = Some(ok);
+        }
+        self.settle_asked()
+    }
+
+    fn settle_asked(&mut self) -> Result<()> {
+        while let Some((_, Some(ok))) = self.links.asked.front()
+            && let ok = *ok
+            && let Some(((list, index), _)) = self.links.asked.pop_front()
+        {
+            match ok {
+                true if self.rules.options.delay_updates => {
+                    self.links.delayed.push((Arc::clone(&list), index));
+                }
+                true => self.follow(&list.entries[index])?,
+                false => {
+                    self.does_not_come(&list.entries[index]);
+                    self.settle_group(&list.entries[index])?;
+                }
+            }
+            list.closed();
+        }
+        Ok(())
+    }
+
+    /// Links what waits for files that are in their places only now.
+    pub(super) fn link_delayed(&mut self) -> Result<()> {
+        for (list, index) in std::mem::take(&mut self.links.delayed) {
+            self.follow(&list.entries[index])?;
+        }
         Ok(())
     }
 
@@ -200,7 +255,9 @@ impl<W: Write> Generator<'_, W> {
             self.report(case.ndx, flags, Some(b""), &[])?;
             return self.source_is_done_with(case);
         }
-        let is_new = if case.now.is_none() { iflags::IS_NEW } else { 0 };
+        let found = self.found_for_link(case);
+        let is_silent = self.site.alternative_kind == Some(AltDestKind::Link)
+            && found.as_ref().is_some_and(|found| is_same(&found.stat));
         if !self.rules.options.dry_run {
             if case.now.is_some_and(|now| now.kind() == Kind::Dir)
                 && !self.make_way(case, "new regular file")?
@@ -219,12 +276,30 @@ impl<W: Write> Generator<'_, W> {
             }
             case.list.touch();
         }
-        let differs = match &case.now {
-            Some(now) => self.keeps().differences(case.entry, now, 0),
-            None => 0,
+        let (differs, name): (u16, &[u8]) = match (case.now, found) {
+            (None, Some(_)) if is_silent => (0, b""),
+            (None, None) => (iflags::IS_NEW, leader),
+            (Some(now), _) => {
+                let size = if now.size != case.entry.size { iflags::REPORT_SIZE } else { 0 };
+                (self.keeps().differences(case.entry, &now, 0) | size, leader)
+            }
+            (None, Some(found)) => (self.flags_beside(case, &found), leader),
         };
-        self.report(case.ndx, flags | is_new | differs, Some(leader), &[])?;
+        self.report(case.ndx, flags | differs, Some(name), &[])?;
         self.source_is_done_with(case)
+    }
+
+    /// Finds what an alternative directory has in the place of a member that is to be linked.
+    fn found_for_link(&mut self, case: &Case<'_>) -> Option<Found> {
+        let counts = match self.site.alternative_kind? {
+            AltDestKind::Link => true,
+            AltDestKind::Copy => case.entry.kind() == Kind::Regular,
+            AltDestKind::Compare => false,
+        };
+        if !counts || case.now.is_some() {
+            return None;
+        }
+        self.find(case).filter(Found::has_content)
     }
 
     /// Makes an item another name of `name` in `from`, whatever it was.

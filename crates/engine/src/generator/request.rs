@@ -121,7 +121,7 @@ impl<W: Write> Generator<'_, W> {
             && wish.basis == BasisAt::Destination;
         let head =
             if self.rules.options.dry_run { Head::default() } else { self.head(&wish, is_append) };
-        self.is_on_its_way(case.entry, true);
+        self.is_on_its_way(case);
         case.list.opened();
         self.board.ask(Asked {
             request: request.clone(),
@@ -233,7 +233,7 @@ impl<W: Write> Generator<'_, W> {
     /// Asks for a file again whose checksum was wrong, with all that can make it right.
     pub(super) fn redo(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
         let entry = &list.entries[index];
-        self.is_on_its_way(entry, false);
+        self.does_not_come(entry);
         let site = self.site;
         let (dir_path, name) = site.place(&entry.name);
         let found = self
