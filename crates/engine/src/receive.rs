@@ -149,9 +149,7 @@ impl Receive<'_> {
         let done = agreed.and_then(|dialect| {
             let (ids, unknown) = IdMap::new(self.options);
             for name in unknown {
-                let text =
-                    format!("nobody here is called {name}: the rule that names it is dropped");
-                monitor(Event::Decision { name: b"", text });
+                monitor(Event::Problem(crate::ids::unknown(&name)));
             }
             let shared = Shared {
                 dialect,
