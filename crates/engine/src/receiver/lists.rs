@@ -1,5 +1,6 @@
 //! How file lists are received, checked and handed to the generator.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -85,6 +86,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         if let Some(filter) = &self.rules.pruning {
             list.prune(|dir| filter.check(dir, true) == Verdict::Exclude);
         }
+        self.check_symlinks(&list)?;
         self.settle_groups(&mut list);
         self.count(&list);
         self.totals.list_bytes += self.reader.bytes_read() - begin;
@@ -112,6 +114,28 @@ impl<R: Read> Receiver<'_, '_, R> {
                 "\"{}\" stands in the list of another directory",
                 wire::escape::printable(&entry.name)
             ))),
+        }
+    }
+
+    /// No name lies below a symlink of its own list, which `-K` would follow to anywhere.
+    fn check_symlinks(&self, list: &ReceivedList) -> Result<()> {
+        if !self.rules.options.keep_dirlinks {
+            return Ok(());
+        }
+        let entries = list.entries.iter().filter(|entry| !entry.is_duplicate);
+        let is_link = |entry: &&Entry| entry.kind() == Kind::Symlink;
+        let links: HashSet<&[u8]> =
+            entries.clone().filter(is_link).map(|link| &*link.name).collect();
+        let is_below_link = |entry: &&Entry| {
+            let slashes = entry.name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            slashes.map(|(at, _)| &entry.name[..at]).any(|path| links.contains(path))
+        };
+        match entries.filter(|_| !links.is_empty()).find(is_below_link) {
+            None => Ok(()),
+            Some(entry) => {
+                let name = wire::escape::printable(&entry.name);
+                Err(broken(format!("\"{name}\" lies below a symlink of the same list")))
+            }
         }
     }
 
