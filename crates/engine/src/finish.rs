@@ -287,7 +287,8 @@ impl<'a> Finish<'a> {
             return;
         }
         asked.list.closed();
-        if asked.list.is_settled() {
+        // Once all replies have come, files that are asked for again may be all that is open.
+        if asked.list.is_settled() || self.board.phases() > 0 {
             self.board.nudge();
         }
     }

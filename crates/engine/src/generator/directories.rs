@@ -18,6 +18,7 @@ use crate::wanted::{Keeps, LongAttributes, Times};
 
 /// Without being root we need these bits to work in a directory.
 const WORKING: u32 = 0o700;
+const SET_GID: u32 = 0o2000;
 
 impl<W: Write> Generator<'_, W> {
     /// Makes a directory that is missing while its parent is in hand, so that the parent's time
@@ -142,9 +143,12 @@ impl<W: Write> Generator<'_, W> {
     fn mend(&mut self, case: &Case<'_>, present: Option<Stat>, is_new: bool) -> Result<()> {
         let now = present.filter(|_| !is_new);
         let long = self.long_of(case, now.as_ref());
-        let flags = match (&now, is_new) {
-            (Some(now), false) => self.keeps().differences(case.entry, now, long.flags),
-            _ => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
+        let flags = match &now {
+            Some(now) => self.keeps().differences(case.entry, now, long.flags),
+            None => match self.find(case) {
+                Some(found) => self.flags_beside(case, &found),
+                None => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
+            },
         };
         if let Some(present) = &present {
             self.set_dir_attributes(case, present, is_new, &long.values);
@@ -165,7 +169,11 @@ impl<W: Write> Generator<'_, W> {
         let before = (!is_new).then_some(present);
         let mut entry = case.entry.clone();
         // The mode that it ends with; while we work in it we may need more.
-        entry.mode = 0o040_000 | keeps.mode(case.entry, before);
+        entry.mode = 0o040_000 | keeps.mode(case.entry, before, Some(dir));
+        if is_new && !self.rules.options.perms {
+            // What the directory above gives.
+            entry.mode |= present.mode & SET_GID;
+        }
         if !self.site.is_root && entry.mode & WORKING != WORKING {
             entry.mode |= WORKING;
             case.list.touch();
@@ -232,11 +240,14 @@ impl<W: Write> Generator<'_, W> {
         {
             return;
         }
-        for error in
-            keeps.apply((&dir, name), entry, Some(&now), &LongAttributes::default(), Times::Exact)
-        {
-            self.attribute_problem(error);
-        }
+        // What fails now has failed before, and was told.
+        drop(keeps.apply(
+            (&dir, name),
+            entry,
+            Some(&now),
+            &LongAttributes::default(),
+            Times::Exact,
+        ));
     }
 
     /// Tells whether an option leaves the directory of a list alone, and all below it.

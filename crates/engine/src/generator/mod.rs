@@ -213,7 +213,10 @@ impl<'a, W: Write> Generator<'a, W> {
         for news in news {
             match news {
                 News::Finished { list, index, ok } => self.finished(&list, index, ok)?,
-                News::Again { list, index } => self.again.push((list, index)),
+                News::Again { list, index } => {
+                    self.comes_later(&list, index)?;
+                    self.again.push((list, index));
+                }
             }
         }
         if self.may_ask_again {

@@ -16,6 +16,9 @@ use crate::progress::Watch;
 /// Data is written in pieces of this length.
 const PIECE: usize = 256 << 10;
 
+/// So much is kept in memory of a file that was announced as a small one; it may have grown.
+const MEMORY: usize = 256 << 10;
+
 /// What of the session decides how content is read.
 pub(super) struct Decoding {
     protocol: u32,
@@ -147,6 +150,8 @@ struct Assembly<'w> {
     sink: Sink<'w>,
     sum: FileSum,
     outcome: Outcome,
+    /// It was announced as a small file and is none, so that it has to come again.
+    outgrew: bool,
     watch: Watch<'w>,
 }
 
@@ -161,8 +166,13 @@ impl Assembly<'_> {
         self.outcome.len += data.len() as u64;
         match &mut self.sink {
             Sink::Nothing => Ok(()),
-            Sink::Memory(memory) => {
+            Sink::Memory(memory) if memory.len() + data.len() <= MEMORY => {
                 memory.extend_from_slice(data);
+                Ok(())
+            }
+            Sink::Memory(_) => {
+                self.outgrew = true;
+                self.sink = Sink::Nothing;
                 Ok(())
             }
             Sink::File(output) => output.write(data).map_err(Error::Write),
@@ -210,17 +220,17 @@ impl Decoding {
             self.sum_prefix(basis, prefix, &mut sum);
         }
         let outcome = Outcome { len: prefix, ..Outcome::default() };
-        let mut assembly = Assembly { sink, sum, outcome, watch };
+        let mut assembly = Assembly { sink, sum, outcome, outgrew: false, watch };
         self.tokens.start_file();
         if let Some(codec) = &mut self.codec {
             codec.start_file();
         }
         while self.token(r, basis, &head, &mut assembly)? {}
-        let Assembly { sink, sum, mut outcome, .. } = assembly;
+        let Assembly { sink, sum, mut outcome, outgrew, .. } = assembly;
         let expected = sum.finish();
         let mut sent = vec![0; self.sum.file_len()];
         r.read_exact(&mut sent).map_err(wire::Error::from)?;
-        outcome.is_verified = sent == expected.as_bytes();
+        outcome.is_verified = sent == expected.as_bytes() && !outgrew;
         outcome.sum = sent;
         match sink {
             Sink::Nothing => {}

@@ -1,8 +1,10 @@
 //! How file lists are received, checked and handed to the generator.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::sync::Arc;
 
+use filter::Verdict;
 use tree::Kind;
 use wire::flist::{IdKind, ListStep, ReceivedEntry};
 use wire::item::Reply;
@@ -69,8 +71,11 @@ impl<R: Read> Receiver<'_, '_, R> {
         self.tell_growth(0);
         let io_error = loop {
             match self.decoder.next(self.reader)? {
-                ListStep::Entry(entry) => {
+                ListStep::Entry(mut entry) => {
                     self.check_place(&entry, dir.as_deref())?;
+                    if let Some(requested) = &self.rules.requested {
+                        requested.check(&mut entry)?;
+                    }
                     entries.push(entry);
                     self.tell_growth(entries.len() as u64);
                 }
@@ -82,6 +87,10 @@ impl<R: Read> Receiver<'_, '_, R> {
         }
         entries.iter_mut().for_each(|entry| self.adapt(entry));
         let mut list = ReceivedList::new(self.next_ndx, entries, dir);
+        if let Some(filter) = &self.rules.pruning {
+            list.prune(|dir| filter.check(dir, true) == Verdict::Exclude);
+        }
+        self.check_symlinks(&list)?;
         self.settle_groups(&mut list);
         self.count(&list);
         if self.tells_growth() {
@@ -148,6 +157,28 @@ impl<R: Read> Receiver<'_, '_, R> {
                 "\"{}\" stands in the list of another directory",
                 wire::escape::printable(&entry.name)
             ))),
+        }
+    }
+
+    /// No name lies below a symlink of its own list, which `-K` would follow to anywhere.
+    fn check_symlinks(&self, list: &ReceivedList) -> Result<()> {
+        if !self.rules.options.keep_dirlinks {
+            return Ok(());
+        }
+        let entries = list.entries.iter().filter(|entry| !entry.is_duplicate);
+        let is_link = |entry: &&Entry| entry.kind() == Kind::Symlink;
+        let links: HashSet<&[u8]> =
+            entries.clone().filter(is_link).map(|link| &*link.name).collect();
+        let is_below_link = |entry: &&Entry| {
+            let slashes = entry.name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            slashes.map(|(at, _)| &entry.name[..at]).any(|path| links.contains(path))
+        };
+        match entries.filter(|_| !links.is_empty()).find(is_below_link) {
+            None => Ok(()),
+            Some(entry) => {
+                let name = wire::escape::printable(&entry.name);
+                Err(broken(format!("\"{name}\" lies below a symlink of the same list")))
+            }
         }
     }
 

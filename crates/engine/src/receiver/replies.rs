@@ -175,7 +175,7 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         if finish.writes_in_place() && (asked.now.is_some() || self.rules.options.inplace) {
             return self.in_place(&asked, site, &spot);
         }
-        let is_small = entry.size <= SMALL_FILE && asked.head.count == 0;
+        let is_small = entry.size <= SMALL_FILE && asked.head.count == 0 && !asked.is_redo;
         if is_small && !self.rules.options.sparse && !self.rules.options.preallocate {
             return self.small(asked, site, spot, workers);
         }

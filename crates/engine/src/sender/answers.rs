@@ -204,7 +204,7 @@ impl<'a, W: Write> Sender<'a, W> {
             .state
             .dirs
             .open(self.roots, place.root, place.dir)
-            .and_then(|dir| dir.open_file(place.name));
+            .and_then(|dir| self.rules.look.open(&dir, place.name));
         let file = match opened {
             Ok(file) => file,
             Err(error) => return self.cannot_send(asked.request.ndx, error),
