@@ -68,9 +68,10 @@ impl<W: Write> Generator<'_, W> {
         }
     }
 
-    /// In the first phase every file is either in its place or waits to be asked for again.
+    /// In the first phase every file is either in its place or waits to be asked for again, or
+    /// for one that does and has the same content.
     fn is_quiet(&self, phase: u32) -> bool {
         let open: usize = self.live.iter().map(|list| list.open_count()).sum();
-        phase != 1 || open == self.again.len()
+        phase != 1 || open == self.again.len() + self.links.waiting()
     }
 }

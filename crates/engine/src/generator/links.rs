@@ -43,6 +43,11 @@ impl Links {
             self.groups.entry(group).or_default().known += 1;
         }
     }
+
+    /// Counts the members that wait for another.
+    pub(super) fn waiting(&self) -> usize {
+        self.groups.values().map(|group| group.waiting.len()).sum()
+    }
 }
 
 impl<W: Write> Generator<'_, W> {
