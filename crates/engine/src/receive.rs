@@ -28,6 +28,7 @@ use crate::ids::IdMap;
 use crate::notice::Notice;
 use crate::outbox::Outbox;
 use crate::progress::Progress;
+use crate::received::ReceivedList;
 use crate::receiver::{Receiver, ReceiverRules};
 use crate::requested::{Request, Requested};
 use crate::role::Role;
@@ -262,7 +263,13 @@ impl Receive<'_> {
             // Lists come meanwhile, so the receiver must be reading by now.
             session::put_names(&mut out, names, shared.dialect.protocol)?;
         }
-        let settled = self.settle(shared);
+        let (first, more) = shared.board.await_first()?;
+        if matches!(self.role, Role::Client) && first.len() == 0 && !more {
+            // A sender without anything to send has gone by now.
+            shared.board.close();
+            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
+        }
+        let settled = self.settle(&first, more, shared);
         let site = match settled {
             Ok(site) => shared.site.get_or_init(|| site),
             Err(error) => {
@@ -298,14 +305,13 @@ impl Receive<'_> {
         })
     }
 
-    fn settle(&self, shared: &Shared<'_>) -> Result<Site> {
-        let (first, more) = shared.board.await_first()?;
+    fn settle(&self, first: &ReceivedList, more: bool, shared: &Shared<'_>) -> Result<Site> {
         let leave = Leave {
             dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
             lists: self.options.list_only,
         };
-        let settled = self.destination.settle(&first, more, leave)?;
+        let settled = self.destination.settle(first, more, leave)?;
         if session::tells_of_destination(self.options) {
             let tell = |notice, name| (shared.monitor)(Event::Notice { notice, name });
             if let Some((name, count)) = &settled.made_path {

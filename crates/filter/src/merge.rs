@@ -8,7 +8,7 @@ use crate::lines;
 use crate::list::Settings;
 use crate::parse::{Inherited, Parsed, parse};
 use crate::pattern::{Pattern, Root};
-use crate::rule::{CvsRule, MatchRule, MergeRule, Rule, Source, Style, Traits, Verdict};
+use crate::rule::{CvsRule, MatchRule, MergeRule, Rule, Source, Split, Style, Traits, Verdict};
 
 /// Reads a file of rules; `None` when there is none.
 ///
@@ -110,7 +110,8 @@ impl<'a> Loader<'a> {
     ) -> Result<(), Error> {
         let inherited = Inherited::from_merge(merge);
         for (number, text) in lines::rules(contents, merge.split, self.settings.line_ends) {
-            let origin = Origin::line_of(path, number);
+            let line = if merge.split == Split::Lines { number } else { 0 };
+            let origin = Origin::line_of(path, line);
             self.add(text, merge.style, inherited, &origin, depth, read)?;
         }
         Ok(())

@@ -153,6 +153,9 @@ impl<W: Write> Generator<'_, W> {
             }
         };
         self.go_to(path, &dir);
+        if self.is_held_back() {
+            return Ok(());
+        }
         let Some(names) = self.names_in(&dir) else { return Ok(()) };
         for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
             let name = join(path, listed.name);
@@ -213,7 +216,9 @@ impl<W: Write> Generator<'_, W> {
     fn enter(&mut self, path: &[u8], dir: &Dir) {
         let mut read = |name: &[u8]| read_merge_file(dir, name);
         if let Err(error) = self.filter.enter_dir(path, &mut read) {
-            self.other_problem(path, error.to_string(), error.to_string());
+            // Nobody knows what a rule that makes no sense was to protect.
+            self.board.add_io_error(IO_ERROR_GENERAL);
+            self.other_problem(path, error.to_string(), error.stock());
         }
         self.deletions.entered.push(path.to_vec());
     }

@@ -195,7 +195,7 @@ impl Scan<'_> {
             if source.implied {
                 continue;
             }
-            self.enter_filter(source.root, b"", &dir);
+            self.enter_filter(source.root, b"", &dir)?;
             let open = OpenDir { root: source.root, dir, dev: source.stat.dev, is_read: true };
             self.add_names(&mut all, &mut dirs, open, b"");
         }
@@ -227,7 +227,7 @@ impl Scan<'_> {
         for place in pending.places.iter().filter(|place| place.scan) {
             let Some(dir) = self.open(place.root, &pending.path) else { continue };
             self.leave_filter(place.root, place.filter_depth);
-            self.enter_filter(place.root, &pending.path, &dir);
+            self.enter_filter(place.root, &pending.path, &dir)?;
             let open = OpenDir { root: place.root, dir, dev: place.dev, is_read: true };
             self.add_names(&mut all, &mut dirs, open, &pending.path);
         }
@@ -238,7 +238,7 @@ impl Scan<'_> {
                 {
                     // Its merge files rule what was asked for below it.
                     self.leave_filter(place.root, place.filter_depth);
-                    self.enter_filter(place.root, &pending.path, &dir);
+                    self.enter_filter(place.root, &pending.path, &dir)?;
                 }
                 let asked = pending.asked.clone();
                 self.add_asked(&mut all, &mut dirs, place.root, &pending.path, asked);

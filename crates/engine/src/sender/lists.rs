@@ -50,6 +50,7 @@ impl<W: Write> Sender<'_, W> {
         match scanned {
             Scanned::Part(part) => self.list_part(part),
             Scanned::Finished(totals) => self.lists_done(&totals),
+            Scanned::Failed(error) => Err(error),
         }
     }
 
