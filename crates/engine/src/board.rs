@@ -280,6 +280,11 @@ impl Board {
         }
     }
 
+    /// Tells whether the first list, which waits to be taken, is empty.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().lists.front().is_some_and(|list| list.len() == 0)
+    }
+
     /// Tells the receiver that it is settled where files go.
     pub(crate) fn site_is_known(&self) {
         self.lock().site_is_known = true;

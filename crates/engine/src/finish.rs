@@ -136,7 +136,7 @@ impl<'a> Finish<'a> {
         }
         if asked.now.is_some() && !asked.is_redo {
             self.site
-                .back_up_replaced(dir, name, &entry.name)
+                .back_up_replaced((dir, name), &entry.name, self.monitor)
                 .map_err(|error| (Doing::RENAME, error))?;
         }
         match staged.commit(dir, name) {

@@ -15,7 +15,7 @@ use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
 use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
-use wire::options::{InfoLevels, Options};
+use wire::options::Options;
 
 use crate::board::Board;
 use crate::destination::{Destination, Leave, trimmed};
@@ -126,7 +126,7 @@ impl Receive<'_> {
         let far = Mutex::new(Heard::default());
         let outbox = match self.role {
             Role::Client => None,
-            Role::Server(_) => Some(Outbox::new(InfoLevels::of(self.options), protocol)),
+            Role::Server(_) => Some(Outbox::new(self.options, protocol)),
         };
         let to_client = |event: Event<'_>| {
             if let Some(outbox) = &outbox {
@@ -279,6 +279,12 @@ impl Receive<'_> {
         };
         if let Some(outbox) = shared.outbox {
             outbox.empty_into(&mut out)?;
+        }
+        // A server that lists nothing waits for nothing.
+        let nothing = matches!(self.role, Role::Client) && shared.board.is_empty();
+        if nothing {
+            shared.board.close();
+            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
         }
         shared.board.site_is_known();
         let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());

@@ -51,6 +51,8 @@ pub(crate) struct Site {
 pub(crate) struct Backup {
     /// The tree of `--backup-dir`; without it a backup lies beside its file.
     pub(crate) root: Option<Root>,
+    /// How the user named that; empty without it.
+    pub(crate) dir: Vec<u8>,
     pub(crate) suffix: Vec<u8>,
 }
 
@@ -178,7 +180,9 @@ impl Backup {
             (None, Some(_)) => Vec::new(),
             (None, None) => BACKUP_SUFFIX.to_vec(),
         };
-        Ok(Self { root, suffix })
+        let dir = options.backup_dir.as_deref().unwrap_or_default();
+        let dir = dir.strip_suffix(b"/").unwrap_or(dir).to_vec();
+        Ok(Self { root, dir, suffix })
     }
 
     /// Returns the name of a file's backup.

@@ -8,7 +8,7 @@ use crate::lines;
 use crate::list::Settings;
 use crate::parse::{Inherited, Parsed, parse};
 use crate::pattern::{Pattern, Root};
-use crate::rule::{CvsRule, MatchRule, MergeRule, Rule, Split, Style, Traits, Verdict};
+use crate::rule::{CvsRule, MatchRule, MergeRule, Rule, Source, Split, Style, Traits, Verdict};
 
 /// Reads a file of rules; `None` when there is none.
 ///
@@ -138,7 +138,12 @@ impl<'a> Loader<'a> {
                 self.cleared = true;
             }
             Parsed::Match { verdict, traits, pattern, dirs_only } => {
-                self.add_match(verdict, traits, pattern, dirs_only);
+                let source = match origin {
+                    Origin::Option | Origin::FarSide => Source::Option,
+                    _ => Source::File,
+                };
+                let pattern = Pattern::new(pattern, dirs_only, self.place.root(traits));
+                self.add_match(MatchRule { verdict, traits, pattern, source });
             }
             Parsed::Cvs { verdict, traits } => {
                 self.saw_xattr_rule |= traits.xattr;
@@ -156,16 +161,18 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn add_match(&mut self, verdict: Verdict, traits: Traits, pattern: &[u8], dirs_only: bool) {
-        self.saw_xattr_rule |= traits.xattr;
-        let pattern = Pattern::new(pattern, dirs_only, self.place.root(traits));
-        self.rules.push(Rule::Match(MatchRule { verdict, traits, pattern }));
+    fn add_match(&mut self, rule: MatchRule) {
+        self.saw_xattr_rule |= rule.traits.xattr;
+        self.rules.push(Rule::Match(rule));
     }
 
     /// Excludes the merge file itself, when its rule has the `e` modifier.
     fn hide(&mut self, merge: &MergeRule, hide_file: bool) {
         if hide_file {
-            self.add_match(Verdict::Exclude, Traits::default(), merge.base_name(), false);
+            let traits = Traits::default();
+            let pattern = Pattern::new(merge.base_name(), false, self.place.root(traits));
+            let (verdict, source) = (Verdict::Exclude, Source::Option);
+            self.add_match(MatchRule { verdict, traits, pattern, source });
         }
     }
 

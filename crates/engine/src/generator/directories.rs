@@ -23,7 +23,12 @@ const SET_GID: u32 = 0o2000;
 impl<W: Write> Generator<'_, W> {
     /// Makes a directory that is missing while its parent is in hand, so that the parent's time
     /// settles; everything else about it waits for its own list.
-    pub(super) fn make_early(&mut self, list: &ReceivedList, entry: &Entry) -> Result<()> {
+    pub(super) fn make_early(
+        &mut self,
+        list: &Arc<ReceivedList>,
+        index: usize,
+        entry: &Entry,
+    ) -> Result<()> {
         let options = self.rules.options;
         let is_own = *entry.name == *b".";
         if is_own || options.dry_run || options.existing || self.is_passed_through(entry) {
@@ -31,9 +36,16 @@ impl<W: Write> Generator<'_, W> {
         }
         let (dir_path, name) = self.site.place(&entry.name);
         let Ok(Some(dir)) = self.open_dir(dir_path) else { return Ok(()) };
-        if let Ok(None) = self.look(Some(&dir), name, entry)
-            && dir.make_dir(name, entry.mode & WORKING | WORKING).is_ok()
-        {
+        let Ok(now) = self.look(Some(&dir), name, entry) else { return Ok(()) };
+        let is_there = now.is_some_and(|now| now.kind() == Kind::Dir);
+        if is_there || now.is_some() && options.ignore_existing {
+            return Ok(());
+        }
+        let ndx = list.ndx(index);
+        let case = Case { list, index, ndx, entry, dir: Some(Arc::clone(&dir)), name, now };
+        if now.is_some() && !self.make_way(&case, "new directory")? {
+            self.skipped = Some(entry.name.to_vec());
+        } else if dir.make_dir(name, entry.mode & WORKING | WORKING).is_ok() {
             list.touch();
             self.made_early.insert(entry.name.clone());
         }
@@ -140,9 +152,6 @@ impl<W: Write> Generator<'_, W> {
         };
         if let Some(present) = &present {
             self.set_dir_attributes(case, present, is_new, &long.values);
-        }
-        if flags & !iflags::LOCAL_CHANGE == 0 {
-            self.notice(Notice::UpToDate, &case.entry.name);
         }
         self.report(case.ndx, flags, None, &long.values.wanted)
     }

@@ -56,7 +56,7 @@ impl<W: Write> Generator<'_, W> {
             return Ok(());
         }
         if own_list_comes {
-            return self.make_early(list, entry);
+            return self.make_early(list, index, entry);
         }
         let site = self.site;
         let (dir_path, name) = site.place(&entry.name);

@@ -9,7 +9,9 @@ use super::{Scan, set_path};
 use crate::attributes;
 use crate::desk::{Scanned, SenderGone};
 use crate::event::Gravity;
+use crate::notice::RuleHit;
 use crate::received::split;
+use crate::trouble::Who;
 
 /// The filter of one source: each has rules of its own from the merge files that it holds.
 pub(crate) struct SourceFilter {
@@ -73,7 +75,8 @@ impl Scan<'_> {
         listing.retain(|listed| {
             set_path(path, parent, listed.name);
             let is_dir = listed.kind == Kind::Dir;
-            filter.check(path, is_dir) == Verdict::Include
+            let (hit, monitor) = (filter.hit(path, is_dir), self.monitor);
+            RuleHit::judged(hit, Who::Sender, (path, is_dir), monitor) == Verdict::Include
         });
     }
 }

@@ -8,6 +8,7 @@ mod asked;
 mod entries;
 mod filtering;
 
+pub(crate) use entries::LISTING_STEP;
 pub(crate) use filtering::SourceFilter;
 
 use std::ops::Range;
@@ -161,6 +162,9 @@ impl Scan<'_> {
             self.walk.io_error |= IO_ERROR_GENERAL;
         }
         self.begin_list(i32::from(self.rules.incremental), None);
+        if !self.rules.incremental {
+            (self.monitor)(Event::Listing(0));
+        }
         self.top()?;
         if self.rules.incremental {
             self.end_list()?;
@@ -210,6 +214,7 @@ impl Scan<'_> {
             self.begin_list(self.walk.list.ndx_end() + 1, Some(pending.number));
             let first = &pending.places[0];
             self.walk.list.enter(first.root, &pending.path);
+            self.walk.list.keep_dir_size(first.stat.size);
             if self.rules.keeps_details {
                 self.walk.list.keep_detail_of_dir(&first.stat, self.rules.mode(first.stat.mode));
             }
