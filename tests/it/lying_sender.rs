@@ -456,3 +456,28 @@ fn bomb(window: u8) -> Vec<u8> {
     let header = [0x40 | (frame.len() >> 8) as u8, frame.len() as u8];
     [&header[..], &frame].concat()
 }
+
+#[test]
+fn a_file_of_several_names_whose_sum_was_wrong_comes_again() {
+    for terms in [Terms { letters: "H", ..PLAIN }, Terms { letters: "H", ..INCREMENTAL }] {
+        for ours in [Ours::Client, Ours::Server] {
+            let place = Place::new();
+            place.try_lie("a wrong sum", ours, terms, &[0], move |liar: &mut Liar| {
+                let linked = |name| FileEntry { hard_link: Some((1, 1)), ..file(name) };
+                liar.list(&[top(), linked(b"one"), linked(b"two"), linked(b"zero")])?;
+                if terms.incremental {
+                    liar.index(NDX_FLIST_EOF)?;
+                }
+                let wish = liar.wish()?;
+                liar.reply(&wish, &[1, 0, 0, 0, b'x', 0, 0, 0, 0])?;
+                liar.say(&[0; 16])?;
+                liar.finish(b"good")
+            });
+            for name in ["one", "two", "zero"] {
+                let path = place.inside().join(name);
+                assert_eq!(fs::read_to_string(&path).unwrap(), "good");
+                assert_eq!(fs::metadata(&path).unwrap().nlink(), 3, "{name}, {ours:?}");
+            }
+        }
+    }
+}

@@ -329,7 +329,8 @@ impl State {
     }
 
     fn notice(&mut self, notice: Notice, name: &[u8]) {
-        let shown_as_item = notice == Notice::UpToDate && self.manner.unchanged;
+        let is_name = matches!(notice, Notice::UpToDate | Notice::Updated);
+        let shown_as_item = is_name && self.manner.itemizes;
         if shown_as_item || !self.manner.levels.tells(notice) {
             return;
         }

@@ -13,6 +13,8 @@ struct ListDir {
     root: u16,
     name_start: u32,
     name_len: u16,
+    /// Its length, where the list is its content and nothing else.
+    size: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -53,7 +55,6 @@ pub(crate) struct SentList {
     details: Vec<Detail>,
     /// The same of the directory that the list is the content of.
     dir_detail: Option<Detail>,
-    dir_size: Option<u64>,
     /// For the few entries with long attribute values, by index: what may be asked for.
     long_values: Vec<(i32, Arc<ItemNames>)>,
 }
@@ -100,7 +101,7 @@ impl SentList {
     /// Names the directory that the following entries stand in. A path is below 4096 bytes.
     pub(crate) fn enter(&mut self, root: u16, dir: &[u8]) {
         let (name_start, name_len) = self.keep(dir);
-        self.dirs.push(ListDir { root, name_start, name_len });
+        self.dirs.push(ListDir { root, name_start, name_len, size: None });
     }
 
     /// Adds the next entry, in the directory that was entered last.
@@ -123,12 +124,15 @@ impl SentList {
 
     /// Remembers the length of the directory that the list is the content of.
     pub(crate) fn keep_dir_size(&mut self, size: u64) {
-        self.dir_size = Some(size);
+        if let Some(dir) = self.dirs.last_mut() {
+            dir.size = Some(size);
+        }
     }
 
     /// Returns that length; the first list's directory is its entry `.`.
     pub(crate) fn dir_size(&self) -> u64 {
-        self.dir_size.or(self.entries.first().map(|entry| entry.size)).unwrap_or(0)
+        let kept = self.dirs.first().and_then(|dir| dir.size);
+        kept.or(self.entries.first().map(|entry| entry.size)).unwrap_or(0)
     }
 
     /// Returns what else is known of an entry, and the target of a symlink.

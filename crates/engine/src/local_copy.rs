@@ -3,7 +3,7 @@
 //! They speak the protocol through a pair of sockets; content does not go through it, the sender
 //! hands its files over opened (`handover`), and the system copies them.
 
-use std::io;
+use std::io::{self, IoSlice, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -65,7 +65,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
             let _ = theirs.shutdown(Shutdown::Both);
             done
         });
-        let sent = send.run_with(reader, writer, protocol, &hang_up, handover);
+        let sent = send.run_with(reader, Outgoing(writer), protocol, &hang_up, handover);
         let received = receiving.join().unwrap_or(Err(Error::Wire(wire::Error::Closed)));
         match (sent, received) {
             (Ok(sent), Ok(received)) if receive.options.list_only => Ok(Summary {
@@ -90,6 +90,30 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
         }
     })
+}
+
+/// The sender's way out, which is closed when the sender is done with it.
+struct Outgoing(UnixStream);
+
+impl Write for Outgoing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.write_vectored(pieces)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        // A socket that is closed already needs no end.
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
 }
 
 /// Content goes through the protocol only where it is compared, compressed or recorded.

@@ -12,6 +12,8 @@ use crate::trouble::Who;
 pub enum Notice {
     /// The item is as it should be.
     UpToDate,
+    /// Its attributes were not, and are now.
+    Updated,
     /// `--ignore-existing` left it alone.
     Exists,
     /// `--update` left it alone.
@@ -60,6 +62,7 @@ impl Notice {
     pub fn stock(self, name: &[u8]) -> Vec<u8> {
         let (before, after): (&str, String) = match self {
             Notice::UpToDate => ("", " is uptodate".into()),
+            Notice::Updated => ("", String::new()),
             Notice::Exists => ("", " exists".into()),
             Notice::IsNewer => ("", " is newer".into()),
             Notice::OverMaxSize => ("", " is over max-size".into()),
@@ -98,7 +101,7 @@ impl Notice {
     /// Returns the matter and the level from which it is told; `None` is told always.
     fn info(self) -> Option<(Info, u8)> {
         match self {
-            Notice::UpToDate => Some((Info::Name, 2)),
+            Notice::UpToDate | Notice::Updated => Some((Info::Name, 2)),
             Notice::Exists
             | Notice::IsNewer
             | Notice::OverMaxSize

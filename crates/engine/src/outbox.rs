@@ -59,13 +59,11 @@ impl Outbox {
                     self.put(tag, line);
                 }
             }
-            Event::Notice { notice, name } => {
-                if self.tells(*notice) {
-                    let mut line = notice.stock(name);
-                    line.push(b'\n');
-                    let warns = notice.is_warning() && self.protocol >= 30;
-                    self.put(if warns { tag::WARNING } else { tag::INFO }, line);
-                }
+            Event::Notice { notice, name } if self.tells(*notice) => {
+                let mut line = notice.stock(name);
+                line.push(b'\n');
+                let warns = notice.is_warning() && self.protocol >= 30;
+                self.put(if warns { tag::WARNING } else { tag::INFO }, line);
             }
             Event::RuleHit(hit) if RuleHit::is_told(self.debug) => {
                 let mut line = hit.stock();
@@ -86,7 +84,7 @@ impl Outbox {
     fn tells(&self, notice: Notice) -> bool {
         match notice {
             Notice::CreatedDirectory if self.itemizes => true,
-            Notice::UpToDate if self.itemizes => false,
+            Notice::UpToDate | Notice::Updated if self.itemizes => false,
             notice => notice.is_told(|info| self.levels.level(info), self.debug),
         }
     }

@@ -37,11 +37,12 @@ impl Recording {
     }
 
     /// Returns where to break off: in the text, at each byte of the setup, at and in each frame.
-    pub(crate) fn cuts(&self) -> Vec<usize> {
+    /// The setup has the compat flags, so many lists of names, and the seed.
+    pub(crate) fn cuts(&self, name_lists: usize) -> Vec<usize> {
         let bytes = self.bytes();
         let setup = self.text_len();
-        let names = setup + 2;
-        let frames = names + 1 + usize::from(bytes[names]) + 4;
+        let names = (0..name_lists).fold(setup + 2, |at, _| at + 1 + usize::from(bytes[at]));
+        let frames = names + 4;
         let mut cuts: Vec<usize> = (0..setup).step_by(9).chain(setup..frames).collect();
         let mut at = frames;
         while at < bytes.len() {

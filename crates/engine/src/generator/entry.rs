@@ -258,6 +258,7 @@ impl<W: Write> Generator<'_, W> {
         let times = if self.rules.options.checksum { Times::Exact } else { Times::WhereDifferent };
         if flags != 0 {
             self.set_attributes(case, now, &long.values, times);
+            self.notice(Notice::Updated, &case.entry.name);
         } else {
             self.notice(Notice::UpToDate, &case.entry.name);
         }

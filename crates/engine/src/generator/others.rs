@@ -103,6 +103,7 @@ impl<W: Write> Generator<'_, W> {
         let flags = self.keeps().differences(case.entry, now, long.flags);
         if flags != 0 {
             self.set_attributes(case, now, &long.values, Times::WhereDifferent);
+            self.notice(Notice::Updated, &case.entry.name);
         } else {
             self.notice(Notice::UpToDate, &case.entry.name);
         }

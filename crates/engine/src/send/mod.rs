@@ -165,6 +165,8 @@ impl Send<'_> {
             if let Err(error) = &done {
                 sender.give_up(error, outbox);
             }
+            // In a copy on one machine the far side waits for this end to be closed.
+            drop(sender);
             // Mostly the far side closes its end at once; its exit code is worth a moment.
             if !desk.await_end(CLOSING_PATIENCE) {
                 hang_up();
