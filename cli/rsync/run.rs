@@ -5,10 +5,10 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::{Destination, Event, Progress, Receive, Role, Send, Sources, copy_locally};
+use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Sources, copy_locally};
 use filter::RuleList;
 use jiff::tz::TimeZone;
-use scheduler::sync::{RuleError, Surroundings, rules};
+use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
 use wire::options::{Append, Civil, Line, OptionError, Options, Side};
 
 use super::operands::{Misuse, Plan, plan};
@@ -51,8 +51,11 @@ pub(crate) fn transfer(line: Line) -> i32 {
     };
     let output = Output::new(&options, way, speaks_utf8());
     let around = surroundings();
-    let filter = match rules(&options, &around) {
-        Ok(filter) => filter,
+    let sends_on = matches!(plan, Plan::Pull { .. });
+    let read =
+        rules(&options, &around).and_then(|filter| Ok((filter, listed_names(&options, sends_on)?)));
+    let (filter, names) = match read {
+        Ok(read) => read,
         Err(error) => {
             output.error(rule_words(&error).as_bytes());
             output.close(error.exit_code(), "client");
@@ -67,7 +70,8 @@ pub(crate) fn transfer(line: Line) -> i32 {
             return wire::exit::IPC;
         }
     };
-    let run = Run { options: &options, around: &around, filter: &filter, output: &output };
+    let names = names.as_deref();
+    let run = Run { options: &options, around: &around, filter: &filter, names, output: &output };
     match plan {
         Plan::Local { sources, dest } => run.local(&sources, dest.as_deref()),
         Plan::Push { sources, place } => remote::push(&run, &sources, place, &stopper),
@@ -92,14 +96,19 @@ fn listen(options: &Options) -> std::io::Result<Stopper> {
     Ok(stopper)
 }
 
-fn rule_words(error: &RuleError) -> String {
+pub(crate) fn rule_words(error: &RuleError) -> String {
     match error {
+        RuleError::File { kind: kind @ "files-from", path, source } => {
+            let reason = engine::reason(source);
+            let reason = reason.rsplit_once(" (").map_or(&*reason, |(text, _)| text);
+            format!("rsync: failed to open {kind} file {}: {reason}", path.display())
+        }
         RuleError::File { kind, path, source } => format!(
             "rsync: [client] failed to open {kind} file {}: {}",
             path.display(),
             engine::reason(source)
         ),
-        RuleError::Rule(error) => error.to_string(),
+        RuleError::Rule(error) => error.stock(),
     }
 }
 
@@ -139,6 +148,8 @@ pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     pub(crate) around: &'a Surroundings,
     pub(crate) filter: &'a RuleList,
+    /// The names of `--files-from` that stand here.
+    pub(crate) names: Option<&'a [Vec<u8>]>,
     pub(crate) output: &'a Output,
 }
 
@@ -172,6 +183,10 @@ impl Run<'_> {
             options: self.options,
             destination,
             filter: self.filter,
+            request: match self.names {
+                Some(names) => Request::Names(names),
+                None => Request::Anything,
+            },
             umask: self.around.umask,
             telling: self.output.telling(),
             monitor,
@@ -181,8 +196,7 @@ impl Run<'_> {
     }
 
     pub(crate) fn sources(&self, paths: &[Vec<u8>]) -> Sources {
-        let paths: Vec<PathBuf> = paths.iter().map(|path| path_of(path)).collect();
-        Sources::open(&paths, self.options)
+        sources(paths, self.names, self.options)
     }
 
     fn local(&self, sources: &[Vec<u8>], dest: Option<&[u8]>) -> i32 {
@@ -191,22 +205,40 @@ impl Run<'_> {
         let sources = self.sources(sources);
         let destination = destination(dest);
         let send = self.sender(&sources, &monitor, &progress);
-        let receive = self.receiver(&destination, &monitor, &progress);
+        let receive = Receive {
+            request: Request::Anything,
+            ..self.receiver(&destination, &monitor, &progress)
+        };
+        let mut role = "sender";
         let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
             Ok(summary) => {
                 self.output.totals(&summary);
                 summary.exit_code()
             }
+            Err(engine::Error::FarExit(code)) => {
+                role = "Receiver";
+                code
+            }
             Err(error) => {
                 let timeout = self.options.timeout;
-                let broken = Broken { role: "sender", received_bytes: 0, timeout };
+                let broken = Broken { role, received_bytes: 0, timeout };
                 self.output.failure(&error, broken);
                 error.exit_code()
             }
         };
-        self.output.close(code, "sender");
+        self.output.close(code, role);
         code
     }
+}
+
+/// Opens what is named, or what a list says of what is named.
+pub(crate) fn sources(paths: &[Vec<u8>], names: Option<&[Vec<u8>]>, options: &Options) -> Sources {
+    if options.files_from.is_some() {
+        let dir = path_of(paths.first().map_or(b".", Vec::as_slice));
+        return Sources::open_listed(&dir, names.unwrap_or_default(), options);
+    }
+    let paths: Vec<PathBuf> = paths.iter().map(|path| path_of(path)).collect();
+    Sources::open(&paths, options)
 }
 
 /// Where a copy goes; what is only listed goes nowhere.

@@ -3,6 +3,8 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
+use wire::escape::printable;
+
 use crate::trouble::Doing;
 
 /// Why a transfer could not go on.
@@ -60,6 +62,14 @@ pub enum Error {
     /// An argument that cannot be sent in any case.
     #[error("{0}")]
     Argument(String),
+    /// The sender lists a name that it should not.
+    #[error("the sender lists {}, which is {what}", printable(name))]
+    Unasked {
+        /// The name.
+        name: Vec<u8>,
+        /// `unrequested`, or `excluded` by our own rules.
+        what: &'static str,
+    },
     /// None of the sources is there.
     #[error("none of the sources exists: nothing to send")]
     NothingToSend,
@@ -69,6 +79,11 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Tells whether it ends a session that has no file list yet.
+    pub fn is_early(&self) -> bool {
+        matches!(self, Self::Destination(_) | Self::NotADirectory(_) | Self::Unasked { .. })
+    }
+
     /// Tells whether the connection is what failed, so that there is nobody to be told.
     pub(crate) fn is_broken_connection(&self) -> bool {
         match self {
@@ -94,10 +109,11 @@ impl Error {
             Self::NotADirectory(_) => {
                 b"ERROR: destination must be a directory when copying more than 1 file".to_vec()
             }
-            Self::Destination(error) => {
-                let doing = Doing::of_destination(error);
-                let path = error.path().as_os_str().as_bytes();
-                doing.line("Receiver", path, error.reason())
+            Self::Destination(error) => line("Receiver", Doing::of_destination(error), error),
+            Self::Tree(error) => line("sender", Doing::CHANGE_DIR, error),
+            Self::Argument(text) => text.clone().into_bytes(),
+            Self::Unasked { name, what } => {
+                [format!("ERROR: rejecting {what} file-list name: ").as_bytes(), name].concat()
             }
             error => format!("rsync: {error}").into_bytes(),
         }
@@ -108,6 +124,10 @@ impl Error {
         match self {
             Self::Wire(error) => error.exit_code(),
             Self::Tree(_) | Self::NotADirectory(_) => wire::exit::FILE_SELECTION,
+            Self::Destination(error) if !Doing::of_destination(error).writes() => {
+                wire::exit::FILE_SELECTION
+            }
+            Self::Unasked { .. } => wire::exit::UNSUPPORTED,
             Self::Random(_) | Self::Write(_) | Self::Destination(_) | Self::OptionDir { .. } => {
                 wire::exit::FILE_IO
             }
@@ -120,4 +140,9 @@ impl Error {
             Self::NothingToSend => wire::exit::PARTIAL,
         }
     }
+}
+
+fn line(who: &str, doing: Doing, error: &tree::Error) -> Vec<u8> {
+    let path = std::path::absolute(error.path()).unwrap_or_else(|_| error.path().to_owned());
+    doing.line(who, path.as_os_str().as_bytes(), error.reason())
 }

@@ -28,6 +28,8 @@ pub enum Notice {
     SkippingDirectory,
     /// The destination directory was made.
     CreatedDirectory,
+    /// `--mkpath` made so many directories, the last of which is named.
+    CreatedPath(usize),
     /// Nothing is deleted because something could not be read.
     NotDeleting,
     /// A directory that holds what is not to be deleted stays.
@@ -65,6 +67,10 @@ impl Notice {
             Notice::SkippingNonRegular => ("skipping non-regular file \"", "\"".into()),
             Notice::SkippingDirectory => ("skipping directory ", String::new()),
             Notice::CreatedDirectory => ("created directory ", String::new()),
+            Notice::CreatedPath(1) => ("created 1 directory for ", String::new()),
+            Notice::CreatedPath(count) => {
+                return [format!("created {count} directories for ").as_bytes(), name].concat();
+            }
             Notice::NotDeleting => {
                 ("IO error encountered -- skipping file deletion", String::new())
             }
@@ -98,7 +104,6 @@ impl Notice {
             | Notice::NotCreating
             | Notice::NotCreatingDir => Some((Info::Skip, 1)),
             Notice::SkippingNonRegular => Some((Info::Nonreg, 1)),
-            Notice::CreatedDirectory => Some((Info::Name, 1)),
             Notice::UnsafeSymlink => Some((Info::Symsafe, 1)),
             Notice::SourceRemoved => Some((Info::Remove, 1)),
             Notice::BackedUp => Some((Info::Backup, 1)),
@@ -106,6 +111,8 @@ impl Notice {
             Notice::DeltaTransmission(_) => Some((Info::Misc, 2)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
             Notice::SkippingDirectory
+            | Notice::CreatedDirectory
+            | Notice::CreatedPath(_)
             | Notice::NotDeleting
             | Notice::NotDeletingNonEmpty
             | Notice::DeletionsStopped(_)

@@ -18,7 +18,7 @@ use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
 use wire::options::{InfoLevels, Options};
 
 use crate::board::Board;
-use crate::destination::{Destination, Leave};
+use crate::destination::{Destination, Leave, trimmed};
 use crate::error::Result;
 use crate::event::{Event, Monitor, Telling};
 use crate::finish::{DelayedUpdates, Tally};
@@ -29,6 +29,7 @@ use crate::notice::Notice;
 use crate::outbox::Outbox;
 use crate::progress::Progress;
 use crate::receiver::{Receiver, ReceiverRules};
+use crate::requested::{Request, Requested};
 use crate::role::Role;
 use crate::session::{self, Duty};
 use crate::site::Site;
@@ -50,6 +51,8 @@ pub struct Receive<'a> {
     pub destination: &'a Destination,
     /// The filter rules, in order; a server gets them from its client.
     pub filter: &'a RuleList,
+    /// What the sender is asked for; a list of names that lies here is sent to it.
+    pub request: Request<'a>,
     /// The process's file mode mask.
     pub umask: u32,
     /// What is to be told of items.
@@ -220,7 +223,7 @@ impl Receive<'_> {
         let filter = self.filter_rules(reader, &mut out, &shared.dialect)?;
         let fields = session::fields(self.options, &shared.dialect);
         let decoder = FlistDecoder::new(&shared.dialect, fields)?;
-        let rules = self.receiver_rules(shared);
+        let rules = self.receiver_rules(shared, &filter);
         let mut receiver = Receiver::new(reader, rules, shared.board, &shared.site, decoder);
         let mut summary = std::thread::scope(|scope| {
             let reading = scope.spawn(|| {
@@ -257,6 +260,10 @@ impl Receive<'_> {
         filter: &RuleList,
         shared: &Shared<'_>,
     ) -> Result<Summary> {
+        if let Request::Names(names) = self.request {
+            // Lists come meanwhile, so the receiver must be reading by now.
+            session::put_names(&mut out, names, shared.dialect.protocol)?;
+        }
         let settled = self.settle(shared);
         let site = match settled {
             Ok(site) => shared.site.get_or_init(|| site),
@@ -292,15 +299,17 @@ impl Receive<'_> {
         let leave = Leave {
             dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
-            relative: self.options.relative,
             lists: self.options.list_only,
-            existing: self.options.existing,
         };
         let settled = self.destination.settle(&first, more, leave)?;
-        if settled.made {
-            let name = std::os::unix::ffi::OsStrExt::as_bytes(settled.path.as_os_str());
-            let name = name.strip_suffix(b"/").unwrap_or(name);
-            (shared.monitor)(Event::Notice { notice: Notice::CreatedDirectory, name });
+        if session::tells_of_destination(self.options) {
+            let tell = |notice, name| (shared.monitor)(Event::Notice { notice, name });
+            if let Some((name, count)) = &settled.made_path {
+                tell(Notice::CreatedPath(*count), name);
+            }
+            if settled.made {
+                tell(Notice::CreatedDirectory, trimmed(&settled.path));
+            }
         }
         Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)
     }
@@ -323,10 +332,22 @@ impl Receive<'_> {
         }
     }
 
-    fn receiver_rules<'s>(&'s self, shared: &'s Shared<'_>) -> ReceiverRules<'s> {
+    fn receiver_rules<'s>(
+        &'s self,
+        shared: &'s Shared<'_>,
+        filter: &RuleList,
+    ) -> ReceiverRules<'s> {
         let dialect = &shared.dialect;
+        let trusts = self.options.trust_sender || self.options.old_args > 0;
+        let requested = match self.role {
+            Role::Client if !trusts => Requested::new(self.request, filter, self.options),
+            _ => None,
+        };
         ReceiverRules {
             options: self.options,
+            requested,
+            pruning: (self.options.prune_empty_dirs)
+                .then(|| ActiveFilter::new(filter, Side::Receiver, b"")),
             dialect,
             telling: self.telling,
             monitor: shared.monitor,

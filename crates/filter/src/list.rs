@@ -125,6 +125,12 @@ impl RuleList {
         self.rules.is_empty()
     }
 
+    /// Says whether the rules decide by names alone, without merge files of directories and
+    /// without knowing where the transfer's root lies.
+    pub fn judge_names_alone(&self) -> bool {
+        self.rules.iter().all(|rule| !matches!(rule, Rule::DirMerge(_)) && !rule.traits().absolute)
+    }
+
     /// Says whether any rule, even a cleared one, was about names of extended attributes; then the
     /// built-in choice of names is off.
     pub fn has_xattr_rules(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use filter::Verdict;
 use tree::Kind;
 use wire::flist::{IdKind, ListStep, ReceivedEntry};
 use wire::item::Reply;
@@ -66,8 +67,11 @@ impl<R: Read> Receiver<'_, '_, R> {
         let mut entries = Vec::new();
         let io_error = loop {
             match self.decoder.next(self.reader)? {
-                ListStep::Entry(entry) => {
+                ListStep::Entry(mut entry) => {
                     self.check_place(&entry, dir.as_deref())?;
+                    if let Some(requested) = &self.rules.requested {
+                        requested.check(&mut entry)?;
+                    }
                     entries.push(entry);
                 }
                 ListStep::End { io_error } => break io_error,
@@ -78,6 +82,9 @@ impl<R: Read> Receiver<'_, '_, R> {
         }
         entries.iter_mut().for_each(|entry| self.adapt(entry));
         let mut list = ReceivedList::new(self.next_ndx, entries, dir);
+        if let Some(filter) = &self.rules.pruning {
+            list.prune(|dir| filter.check(dir, true) == Verdict::Exclude);
+        }
         self.settle_groups(&mut list);
         self.count(&list);
         self.totals.list_bytes += self.reader.bytes_read() - begin;

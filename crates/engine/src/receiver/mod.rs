@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use delta::SumKind;
 use delta::codec::CompressKind;
+use filter::ActiveFilter;
 use wire::dialect::Dialect;
 use wire::flist::FlistDecoder;
 use wire::item::{Reply, ReplyDecoder, iflags};
@@ -29,6 +30,7 @@ use crate::handover::Handover;
 use crate::ids::IdMap;
 use crate::progress::Progress;
 use crate::received::{Entry, ReceivedList};
+use crate::requested::Requested;
 use crate::site::Site;
 use crate::site_dirs::SiteDirs;
 use crate::summary::Counts;
@@ -40,6 +42,10 @@ use workers::Workers;
 /// What of the session decides how the receiver reads.
 pub(crate) struct ReceiverRules<'a> {
     pub(crate) options: &'a Options,
+    /// What a client checks the names of its sender against.
+    pub(crate) requested: Option<Requested>,
+    /// Empty directories are left out, but for those that these rules protect.
+    pub(crate) pruning: Option<ActiveFilter>,
     pub(crate) dialect: &'a Dialect,
     pub(crate) telling: Telling,
     pub(crate) monitor: Monitor<'a>,

@@ -43,7 +43,16 @@ impl Scan<'_> {
                 let is_source = source.name == path;
                 let kind = if is_source { source.stat.kind() } else { Kind::Dir };
                 dev = source.stat.dev;
-                if !known.contains(name) && (!is_source || self.is_wanted(source)) {
+                let leads_to_any = |scan: &Self| {
+                    sources.given()[below.clone()]
+                        .iter()
+                        .any(|found| found.root == root && !scan.is_hidden(found))
+                };
+                let is_wanted = match is_source {
+                    true => self.is_wanted(source),
+                    false => leads_to_any(self),
+                };
+                if !known.contains(name) && is_wanted {
                     let _ = listing.push(name, kind, place);
                 }
                 if !is_source {
@@ -66,8 +75,13 @@ impl Scan<'_> {
             self.skip_directory(&source.name);
             return false;
         }
+        !self.is_hidden(source)
+    }
+
+    fn is_hidden(&self, source: &Source) -> bool {
         let filter = &self.filters[usize::from(source.root)].filter;
-        source.stat.mode == 0 || filter.check(&source.name, is_dir) == Verdict::Include
+        let is_dir = source.stat.kind() == Kind::Dir;
+        source.stat.mode != 0 && filter.check(&source.name, is_dir) == Verdict::Exclude
     }
 
     pub(super) fn skip_directory(&self, name: &[u8]) {

@@ -228,6 +228,13 @@ impl Scan<'_> {
         }
         if pending.asked.len() > usize::from(pending.places.iter().any(|place| place.scan)) {
             for place in &pending.places {
+                if !place.scan
+                    && let Some(dir) = self.open(place.root, &pending.path)
+                {
+                    // Its merge files rule what was asked for below it.
+                    self.leave_filter(place.root, place.filter_depth);
+                    self.enter_filter(place.root, &pending.path, &dir);
+                }
                 let asked = pending.asked.clone();
                 self.add_asked(&mut all, &mut dirs, place.root, &pending.path, asked);
             }
@@ -328,8 +335,15 @@ impl Scan<'_> {
         let dir = &open.dir;
         set_path(&mut self.walk.path, parent, listed.name);
         if self.walk.path.len() > MAX_PATH {
-            let text = format!("path is longer than {MAX_PATH} bytes: not sent");
-            self.report(dir, listed.name, text, Gravity::Error);
+            self.note(Gravity::Error);
+            let over = self.walk.path.len() - MAX_PATH;
+            let name = String::from_utf8_lossy(&self.walk.path);
+            let stock = format!("filename overflows max-path len by {over}: {name}");
+            let ours = format!("path is longer than {MAX_PATH} bytes: not sent");
+            let trouble = Trouble::Other { ours, stock };
+            let path = dir.path_of(listed.name);
+            let problem = Problem { path, trouble, gravity: Gravity::Error, who: Who::Sender };
+            (self.monitor)(Event::Problem(problem));
             return None;
         }
         if let Some(source) = self.missing_source(listed) {
