@@ -1,9 +1,8 @@
 //! What the receiving side knows of a file list until it is done with it.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 
 use tree::Kind;
 use wire::acl::Acl;
@@ -185,8 +184,6 @@ pub(crate) struct ReceivedList {
     pub(crate) dir: Option<Box<Entry>>,
     /// Whether the entries stand in the order of their names: a slash in front moves a name.
     is_searchable: bool,
-    /// The places of the directories that `--prune-empty-dirs` takes away.
-    pruned: OnceLock<HashSet<usize>>,
     /// Files that were asked for and are not in their place yet.
     open: AtomicUsize,
     /// Whether anything in the directory was made, renamed or removed.
@@ -209,7 +206,6 @@ impl ReceivedList {
             entries: sent.into_iter().map(Entry::from).collect(),
             dir,
             is_searchable,
-            pruned: OnceLock::new(),
             open: AtomicUsize::new(0),
             touched: AtomicBool::new(false),
         };
@@ -254,44 +250,9 @@ impl ReceivedList {
         }
     }
 
-    /// Tells whether the entry at a place is to be looked at.
-    pub(crate) fn is_valid(&self, index: usize) -> bool {
-        self.entries.get(index).is_some_and(|entry| !entry.is_duplicate) && !self.is_pruned(index)
-    }
-
-    fn is_pruned(&self, index: usize) -> bool {
-        self.pruned.get().is_some_and(|pruned| pruned.contains(&index))
-    }
-
-    /// Goes through all entries that are to be looked at.
-    pub(crate) fn valid(&self) -> impl DoubleEndedIterator<Item = &Entry> {
-        let indexed = self.entries.iter().enumerate();
-        indexed.filter(|(index, _)| self.is_valid(*index)).map(|(_, entry)| entry)
-    }
-
-    /// Takes away all directories that nothing but directories comes into, except those that
-    /// `is_protected` keeps and those above them.
-    pub(crate) fn prune(&self, is_protected: impl Fn(&Entry) -> bool) {
-        let (mut needed, mut pruned) = (HashSet::new(), HashSet::new());
-        // What is in a directory stands behind it.
-        for (index, entry) in self.entries.iter().enumerate().rev() {
-            if entry.is_duplicate || *entry.name == *b"." {
-                continue;
-            }
-            if !entry.is_dir() || needed.contains(&*entry.name) || is_protected(entry) {
-                needed.insert(split(&entry.name).0);
-            } else {
-                pruned.insert(index);
-            }
-        }
-        // A list is pruned once.
-        let _ = self.pruned.set(pruned);
-    }
-
     /// Tells whether an entry has this path.
     pub(crate) fn has(&self, path: &[u8]) -> bool {
-        let is_there = |is_dir| self.find(path, is_dir).is_some_and(|index| !self.is_pruned(index));
-        is_there(false) || is_there(true)
+        self.find(path, false).is_some() || self.find(path, true).is_some()
     }
 
     /// Finds the entry of a path that is, or is not, a directory.

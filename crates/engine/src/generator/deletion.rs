@@ -105,7 +105,8 @@ impl<W: Write> Generator<'_, W> {
     }
 
     fn delete_in_all(&mut self, list: &ReceivedList) -> Result<()> {
-        for entry in list.valid().filter(|entry| entry.has_content()) {
+        for entry in list.entries.iter().filter(|entry| entry.has_content() && !entry.is_duplicate)
+        {
             self.delete_in(entry, list)?;
         }
         Ok(())

@@ -193,8 +193,10 @@ impl<W: Write> Generator<'_, W> {
             self.finish_directory(entry);
         }
         let Some(list) = self.live.front().map(Arc::clone) else { return };
-        for entry in list.valid().rev().filter(|entry| entry.is_dir()) {
-            self.finish_directory(entry);
+        for entry in list.entries.iter().rev() {
+            if entry.is_dir() && !entry.is_duplicate {
+                self.finish_directory(entry);
+            }
         }
     }
 

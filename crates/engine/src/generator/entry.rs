@@ -36,7 +36,7 @@ impl<W: Write> Generator<'_, W> {
     pub(super) fn entry(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
         let entry = &list.entries[index];
         let own_list_comes = entry.is_dir() && self.rules.dialect.inc_recurse();
-        if !list.is_valid(index) || self.is_skipped(&entry.name) {
+        if entry.is_duplicate || self.is_skipped(&entry.name) {
             return Ok(());
         }
         if self.rules.options.list_only {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use delta::{StrongSum, SumKind};
-use filter::{ActiveFilter, Verdict};
+use filter::ActiveFilter;
 use tree::Dir;
 use wire::dialect::Dialect;
 use wire::mux::MuxWriter;
@@ -230,10 +230,7 @@ impl<'a, W: Write> Generator<'a, W> {
     fn go_through(&mut self, list: &Arc<ReceivedList>) -> Result<()> {
         match self.rules.dialect.inc_recurse() {
             true => self.begin_content(list)?,
-            false => {
-                self.prune(list);
-                self.delete_before(list)?;
-            }
+            false => self.delete_before(list)?,
         }
         for index in 0..list.len() {
             self.entry(list, index)?;
@@ -242,13 +239,6 @@ impl<'a, W: Write> Generator<'a, W> {
             }
         }
         Ok(())
-    }
-
-    /// Has `--prune-empty-dirs` take away the directories that no file comes into.
-    fn prune(&self, list: &ReceivedList) {
-        if self.rules.options.prune_empty_dirs {
-            list.prune(|dir| self.filter.check(&dir.name, true) == Verdict::Exclude);
-        }
     }
 
     /// Waits until more may be asked for.
