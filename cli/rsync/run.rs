@@ -205,7 +205,16 @@ impl Run<'_> {
         let sources = self.sources(sources);
         let destination = destination(dest);
         let send = self.sender(&sources, &monitor, &progress);
+        let theirs = match self.far_options() {
+            Ok(options) => options,
+            Err(error) => {
+                self.output.error(error.stock_line(Side::Client).as_bytes());
+                self.output.close(error.exit_code(), "client");
+                return error.exit_code();
+            }
+        };
         let receive = Receive {
+            options: &theirs,
             request: Request::Anything,
             ..self.receiver(&destination, &monitor, &progress)
         };
@@ -228,6 +237,16 @@ impl Run<'_> {
         };
         self.output.close(code, role);
         code
+    }
+}
+
+impl Run<'_> {
+    /// What the receiving side of a local copy obeys: what a far side would not be told is left
+    /// out, and `-M` counts.
+    fn far_options(&self) -> Result<Options, OptionError> {
+        let mut options = Options { munge_links: false, ..self.options.clone() };
+        wire::options::parse(&self.options.remote_options, &mut options)?;
+        Ok(options)
     }
 }
 

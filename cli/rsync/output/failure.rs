@@ -43,7 +43,7 @@ pub(super) fn lines(error: &Error, broken: Broken<'_>) -> Vec<String> {
             format!("@ERROR: {text}")
         }
         Error::NeedsProtocol { .. } => error.to_string(),
-        Error::Tree(_) | Error::Argument(_) => printable(&error.stock()),
+        Error::Tree(_) | Error::Argument(_) | Error::Filter(_) => printable(&error.stock()),
         error if error.is_early() => printable(&error.stock()),
         _ => format!("rsync: [{role}] {}", printable(error.to_string().as_bytes())),
     };

@@ -4,43 +4,60 @@ use std::sync::Arc;
 
 use tree::{Dir, Kind, Root};
 
+use crate::event::{Event, Monitor};
+use crate::list::join;
+use crate::notice::Notice;
 use crate::received::split;
 use crate::site::{Backup, Site};
 
 impl Site {
     /// Moves an item to where its backup belongs. Without `--backup` nothing happens.
-    pub(crate) fn back_up(&self, dir: &Dir, name: &[u8], path: &[u8]) -> tree::Result<()> {
+    pub(crate) fn back_up(
+        &self,
+        (dir, name): (&Dir, &[u8]),
+        path: &[u8],
+        monitor: Monitor<'_>,
+    ) -> tree::Result<()> {
         let Some(backup) = &self.backup else { return Ok(()) };
         let there = self.backup_place(backup, path)?;
         let (to, kept) = (there.as_deref().unwrap_or(dir), backup.name(name));
         make_room(to, &kept);
-        self.move_to(dir, name, to, &kept)
+        self.move_to(dir, name, to, &kept)?;
+        backup.tell(path, monitor);
+        Ok(())
     }
 
     /// Keeps a copy of a file that is about to be replaced by a rename; its name stays in use.
-    pub(crate) fn back_up_replaced(&self, dir: &Dir, name: &[u8], path: &[u8]) -> tree::Result<()> {
+    pub(crate) fn back_up_replaced(
+        &self,
+        (dir, name): (&Dir, &[u8]),
+        path: &[u8],
+        monitor: Monitor<'_>,
+    ) -> tree::Result<()> {
         let Some(backup) = &self.backup else { return Ok(()) };
         let there = self.backup_place(backup, path)?;
         let (to, kept) = (there.as_deref().unwrap_or(dir), backup.name(name));
         make_room(to, &kept);
-        match dir.hard_link(name, to, &kept) {
-            Ok(()) => Ok(()),
-            Err(_) => self.move_to(dir, name, to, &kept),
+        if dir.hard_link(name, to, &kept).is_err() {
+            self.move_to(dir, name, to, &kept)?;
         }
+        backup.tell(path, monitor);
+        Ok(())
     }
 
     /// Copies a file that is about to be updated in place, and opens the copy.
     pub(crate) fn copy_to_backup(
         &self,
         backup: &Backup,
-        dir: &Dir,
-        name: &[u8],
+        (dir, name): (&Dir, &[u8]),
         path: &[u8],
+        monitor: Monitor<'_>,
     ) -> tree::Result<std::fs::File> {
         let there = self.backup_place(backup, path)?;
         let (to, kept) = (there.as_deref().unwrap_or(dir), backup.name(name));
         make_room(to, &kept);
         self.copy(dir, name, to, &kept)?;
+        backup.tell(path, monitor);
         to.open_file(&kept)
     }
 
@@ -119,6 +136,15 @@ impl Site {
 fn make_room(to: &Dir, kept: &[u8]) {
     if to.remove_file(kept).is_err() {
         let _ = to.remove_dir(kept);
+    }
+}
+
+impl Backup {
+    /// Tells where an item is kept.
+    fn tell(&self, path: &[u8], monitor: Monitor<'_>) {
+        let to = join(&self.dir, &self.name(path));
+        let name = [path, b" to ", &to].concat();
+        monitor(Event::Notice { notice: Notice::BackedUp, name: &name });
     }
 }
 

@@ -213,6 +213,10 @@ impl Board {
         if let Some(turn) = Self::take(&mut state, wants_list)? {
             return Ok(turn);
         }
+        if state.end.is_some() {
+            let text = "it ends before it has answered everything".to_owned();
+            return Err(wire::Error::Protocol(text).into());
+        }
         let mut state = match patience {
             None => self.for_generator.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(patience) => {
@@ -278,6 +282,11 @@ impl Board {
             }
             state = self.for_generator.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Tells whether the first list, which waits to be taken, is empty.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().lists.front().is_some_and(|list| list.len() == 0)
     }
 
     /// Tells the receiver that it is settled where files go.

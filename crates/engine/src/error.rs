@@ -112,6 +112,7 @@ impl Error {
             Self::Destination(error) => line("Receiver", Doing::of_destination(error), error),
             Self::Tree(error) => line("sender", Doing::CHANGE_DIR, error),
             Self::Argument(text) => text.clone().into_bytes(),
+            Self::Filter(error) => error.stock().into_bytes(),
             Self::Unasked { name, what } => {
                 [format!("ERROR: rejecting {what} file-list name: ").as_bytes(), name].concat()
             }

@@ -2,11 +2,15 @@
 //! (docs/protocol/file-list.md, "Mapping at the receiver").
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tree::IdNames;
 use wire::flist::IdKind;
 use wire::options::Options;
+
+use crate::event::{Gravity, Problem};
+use crate::trouble::{Trouble, Who};
 
 /// How a rule of `--usermap` or `--groupmap` recognizes an id.
 #[derive(Clone, Debug)]
@@ -32,18 +36,20 @@ pub(crate) struct IdMap {
 impl IdMap {
     /// Prepares the mapping that the options ask for. The rules that name nobody are returned as
     /// text for the user.
-    pub(crate) fn new(options: &Options) -> (Self, Vec<String>) {
+    pub(crate) fn new(options: &Options) -> (Self, Vec<(&'static str, String)>) {
         let local = IdNames::of_system();
         let mut unknown = Vec::new();
-        let users = rules(options.usermap.as_deref(), |name| local.user_id(name), &mut unknown);
-        let groups = rules(options.groupmap.as_deref(), |name| local.group_id(name), &mut unknown);
+        let users = ("--usermap", options.usermap.as_deref());
+        let users = rules(users, |name| local.user_id(name), &mut unknown);
+        let groups = ("--groupmap", options.groupmap.as_deref());
+        let groups = rules(groups, |name| local.group_id(name), &mut unknown);
         let map = Self {
             local,
             numeric: options.numeric_ids,
             users,
             groups,
             own_groups: tree::own_groups(),
-            is_root: tree::is_root(),
+            is_root: options.super_user.unwrap_or_else(tree::is_root),
             known: Mutex::default(),
         };
         (map, unknown)
@@ -108,11 +114,19 @@ impl IdMap {
     }
 }
 
+/// Returns what is told of a rule that names nobody; `name` is the option and the name.
+pub(crate) fn unknown((option, name): &(&'static str, String)) -> Problem {
+    let ours = format!("nobody here is called {name}: the rule that names it is dropped");
+    let stock = format!("Unknown {option} name on receiver: {name}");
+    let trouble = Trouble::Other { ours, stock };
+    Problem { path: PathBuf::new(), trouble, gravity: Gravity::Warning, who: Who::Receiver }
+}
+
 /// Reads `FROM:TO,FROM:TO`.
 fn rules(
-    text: Option<&[u8]>,
+    (option, text): (&'static str, Option<&[u8]>),
     find: impl Fn(&[u8]) -> Option<u32>,
-    unknown: &mut Vec<String>,
+    unknown: &mut Vec<(&'static str, String)>,
 ) -> Vec<(From, u32)> {
     let mut rules = Vec::new();
     for rule in text.unwrap_or_default().split(|byte| *byte == b',').filter(|rule| !rule.is_empty())
@@ -121,7 +135,7 @@ fn rules(
         let (from, to) = (&rule[..colon], &rule[colon + 1..]);
         match number(to).or_else(|| find(to)) {
             Some(to) => rules.push((from_of(from), to)),
-            None => unknown.push(String::from_utf8_lossy(to).into_owned()),
+            None => unknown.push((option, String::from_utf8_lossy(to).into_owned())),
         }
     }
     rules

@@ -53,6 +53,7 @@ pub(crate) struct SentList {
     details: Vec<Detail>,
     /// The same of the directory that the list is the content of.
     dir_detail: Option<Detail>,
+    dir_size: Option<u64>,
     /// For the few entries with long attribute values, by index: what may be asked for.
     long_values: Vec<(i32, Arc<ItemNames>)>,
 }
@@ -120,6 +121,16 @@ impl SentList {
         self.dir_detail = Some(Detail::of(stat, mode));
     }
 
+    /// Remembers the length of the directory that the list is the content of.
+    pub(crate) fn keep_dir_size(&mut self, size: u64) {
+        self.dir_size = Some(size);
+    }
+
+    /// Returns that length; the first list's directory is its entry `.`.
+    pub(crate) fn dir_size(&self) -> u64 {
+        self.dir_size.or(self.entries.first().map(|entry| entry.size)).unwrap_or(0)
+    }
+
     /// Returns what else is known of an entry, and the target of a symlink.
     pub(crate) fn detail(&self, ndx: i32) -> Option<(&Detail, &[u8])> {
         let detail = match usize::try_from(ndx.checked_sub(self.ndx_start)?) {
@@ -176,6 +187,12 @@ impl SentList {
         entries.filter(regular).map(|entry| entry.size).sum()
     }
 
+    /// Adds up the lengths of regular files and symlink targets.
+    pub(crate) fn total_size(&self) -> u64 {
+        let counts = |entry: &&Entry| matches!(entry.kind, Kind::Regular | Kind::Symlink);
+        self.entries.iter().filter(counts).map(|entry| entry.size).sum()
+    }
+
     /// Returns where the entry with the index `ndx` is found.
     pub(crate) fn place(&self, ndx: i32) -> Option<Place<'_>> {
         let index = usize::try_from(ndx.checked_sub(self.ndx_start)?).ok()?;
@@ -210,6 +227,7 @@ impl SentList {
 #[derive(Debug, Default)]
 pub(crate) struct LiveLists {
     lists: VecDeque<Arc<SentList>>,
+    retired: usize,
 }
 
 impl LiveLists {
@@ -220,12 +238,18 @@ impl LiveLists {
 
     /// Forgets the oldest list.
     pub(crate) fn retire_oldest(&mut self) -> Option<Arc<SentList>> {
+        self.retired += usize::from(!self.lists.is_empty());
         self.lists.pop_front()
     }
 
     /// Returns the index behind the oldest list, which the far side is in or past.
     pub(crate) fn oldest_end(&self) -> i32 {
         self.lists.front().map_or(0, |list| list.ndx_end())
+    }
+
+    /// Counts the lists that were sent before the one of an index, that one included.
+    pub(crate) fn number(&self, ndx: i32) -> usize {
+        self.retired + self.lists.partition_point(|list| list.ndx_start() - 1 <= ndx)
     }
 
     /// Tells whether every list was retired.

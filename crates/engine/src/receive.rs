@@ -15,7 +15,7 @@ use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
 use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
-use wire::options::{InfoLevels, Options};
+use wire::options::Options;
 
 use crate::board::Board;
 use crate::destination::{Destination, Leave, trimmed};
@@ -28,6 +28,7 @@ use crate::ids::IdMap;
 use crate::notice::Notice;
 use crate::outbox::Outbox;
 use crate::progress::Progress;
+use crate::received::ReceivedList;
 use crate::receiver::{Receiver, ReceiverRules};
 use crate::requested::{Request, Requested};
 use crate::role::Role;
@@ -125,7 +126,7 @@ impl Receive<'_> {
         let far = Mutex::new(Heard::default());
         let outbox = match self.role {
             Role::Client => None,
-            Role::Server(_) => Some(Outbox::new(InfoLevels::of(self.options), protocol)),
+            Role::Server(_) => Some(Outbox::new(self.options, protocol)),
         };
         let to_client = |event: Event<'_>| {
             if let Some(outbox) = &outbox {
@@ -149,9 +150,7 @@ impl Receive<'_> {
         let done = agreed.and_then(|dialect| {
             let (ids, unknown) = IdMap::new(self.options);
             for name in unknown {
-                let text =
-                    format!("nobody here is called {name}: the rule that names it is dropped");
-                monitor(Event::Decision { name: b"", text });
+                monitor(Event::Problem(crate::ids::unknown(&name)));
             }
             let shared = Shared {
                 dialect,
@@ -264,7 +263,13 @@ impl Receive<'_> {
             // Lists come meanwhile, so the receiver must be reading by now.
             session::put_names(&mut out, names, shared.dialect.protocol)?;
         }
-        let settled = self.settle(shared);
+        let (first, more) = shared.board.await_first()?;
+        if matches!(self.role, Role::Client) && first.len() == 0 && !more {
+            // A sender without anything to send has gone by now.
+            shared.board.close();
+            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
+        }
+        let settled = self.settle(&first, more, shared);
         let site = match settled {
             Ok(site) => shared.site.get_or_init(|| site),
             Err(error) => {
@@ -274,6 +279,12 @@ impl Receive<'_> {
         };
         if let Some(outbox) = shared.outbox {
             outbox.empty_into(&mut out)?;
+        }
+        // A server that lists nothing waits for nothing.
+        let nothing = matches!(self.role, Role::Client) && shared.board.is_empty();
+        if nothing {
+            shared.board.close();
+            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
         }
         shared.board.site_is_known();
         let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
@@ -294,14 +305,13 @@ impl Receive<'_> {
         })
     }
 
-    fn settle(&self, shared: &Shared<'_>) -> Result<Site> {
-        let (first, more) = shared.board.await_first()?;
+    fn settle(&self, first: &ReceivedList, more: bool, shared: &Shared<'_>) -> Result<Site> {
         let leave = Leave {
             dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
             lists: self.options.list_only,
         };
-        let settled = self.destination.settle(&first, more, leave)?;
+        let settled = self.destination.settle(first, more, leave)?;
         if session::tells_of_destination(self.options) {
             let tell = |notice, name| (shared.monitor)(Event::Notice { notice, name });
             if let Some((name, count)) = &settled.made_path {

@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
-use filter::Verdict;
+use filter::{Hit, Verdict};
 use tree::{Dir, Kind, Listing};
 use wire::flist::{DirMark, order};
 use wire::options::{DeleteTiming, Options};
@@ -16,10 +16,10 @@ use crate::attributes::read_merge_file;
 use crate::error::Result;
 use crate::event::Event;
 use crate::list::join;
-use crate::notice::Notice;
+use crate::notice::{Notice, RuleHit};
 use crate::received::{Entry, ReceivedList, split};
 use crate::summary::Counts;
-use crate::trouble::{Doing, Trouble};
+use crate::trouble::{Doing, Trouble, Who};
 use wire::ndx::NDX_DEL_STATS;
 
 /// The bit that says that the sender could not read everything.
@@ -143,7 +143,7 @@ impl<W: Write> Generator<'_, W> {
 
     /// Deletes in one directory what the list does not have.
     fn delete_in(&mut self, entry: &Entry, list: &ReceivedList) -> Result<()> {
-        if self.is_held_back() || self.is_skipped(&entry.name) {
+        if self.is_skipped(&entry.name) {
             return Ok(());
         }
         let path = if *entry.name == *b"." { b"" } else { &*entry.name };
@@ -159,11 +159,14 @@ impl<W: Write> Generator<'_, W> {
             return Ok(());
         }
         self.go_to(path, &dir);
+        if self.is_held_back() {
+            return Ok(());
+        }
         let Some(names) = self.names_in(&dir) else { return Ok(()) };
         for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
             let name = join(path, listed.name);
             let is_dir = listed.kind == Kind::Dir;
-            if list.has(&name) || self.filter.check(&name, is_dir) == Verdict::Exclude {
+            if list.has(&name) || self.is_protected(self.filter.hit(&name, is_dir), &name, is_dir) {
                 continue;
             }
             if self.deletions.timing == Some(DeleteTiming::Delay) {
@@ -233,7 +236,9 @@ impl<W: Write> Generator<'_, W> {
     fn enter(&mut self, path: &[u8], dir: &Dir) {
         let mut read = |name: &[u8]| read_merge_file(dir, name);
         if let Err(error) = self.filter.enter_dir(path, &mut read) {
-            self.other_problem(path, error.to_string(), error.to_string());
+            // Nobody knows what a rule that makes no sense was to protect.
+            self.board.add_io_error(IO_ERROR_GENERAL);
+            self.other_problem(path, error.to_string(), error.stock());
         }
         self.deletions.entered.push(path.to_vec());
     }
@@ -302,7 +307,8 @@ impl<W: Write> Generator<'_, W> {
         let mut fate = Fate::Gone;
         for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
             let (below, is_dir) = (join(path, listed.name), listed.kind == Kind::Dir);
-            if self.filter.check_in_doomed_dir(&below, is_dir) == Verdict::Exclude {
+            let hit = self.filter.hit_in_doomed_dir(&below, is_dir);
+            if self.is_protected(hit, &below, is_dir) {
                 fate = Fate::Stays;
                 continue;
             }
@@ -333,7 +339,9 @@ impl<W: Write> Generator<'_, W> {
         let removed = match is_dir {
             _ if self.rules.options.dry_run => Ok(()),
             true => dir.remove_dir(name),
-            false if self.keeps_deleted(name) => self.site.back_up(dir, name, path),
+            false if self.keeps_deleted(name) => {
+                self.site.back_up((dir, name), path, self.rules.monitor)
+            }
             false => dir.remove_file(name),
         };
         match removed {
@@ -359,6 +367,11 @@ impl<W: Write> Generator<'_, W> {
                 Fate::Stays
             }
         }
+    }
+
+    fn is_protected(&self, hit: Option<Hit<'_>>, name: &[u8], is_dir: bool) -> bool {
+        let monitor = self.rules.monitor;
+        RuleHit::judged(hit, Who::Generator, (name, is_dir), monitor) == Verdict::Exclude
     }
 
     fn limit_is_reached(&self) -> bool {

@@ -79,6 +79,10 @@ pub(crate) struct Receiver<'a, 'r, R> {
     next_ndx: i32,
     site_dirs: SiteDirs,
     lists_ended: bool,
+    /// Lists that are done with.
+    retired: usize,
+    /// Entries up to the end of the list that was answered from last.
+    listed_here: u64,
     phase: u32,
     pub(crate) totals: Totals,
 }
@@ -117,6 +121,8 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
             next_ndx: 0,
             site_dirs: SiteDirs::default(),
             lists_ended: false,
+            retired: 0,
+            listed_here: 0,
             phase: 0,
             totals: Totals::default(),
         }
@@ -138,7 +144,7 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
                 self.read_replies(&workers)
             })?;
         }
-        if self.rules.is_client {
+        if self.rules.is_client && before_requests {
             self.drain();
         }
         Ok(())
@@ -180,8 +186,10 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
 
     /// Deals with the end of a list or a phase.
     fn done(&mut self) -> Result<()> {
+        self.tell_standing(None, self.listed_here);
         if self.rules.dialect.inc_recurse() && !self.lists.is_empty() {
             self.lists.pop_front();
+            self.retired += 1;
             if !self.lists.is_empty() {
                 return Ok(());
             }
