@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tree::{Dir, Follow, Journal, Root};
 use wire::options::{AltDest, AltDestKind, Options};
@@ -50,10 +50,29 @@ pub(crate) struct Site {
 #[derive(Debug)]
 pub(crate) struct Backup {
     /// The tree of `--backup-dir`; without it a backup lies beside its file.
-    pub(crate) root: Option<Root>,
+    pub(crate) tree: Option<BackupTree>,
     /// How the user named that; empty without it.
     pub(crate) dir: Vec<u8>,
     pub(crate) suffix: Vec<u8>,
+}
+
+/// The tree of `--backup-dir`, which is made when something is kept.
+#[derive(Debug)]
+pub(crate) struct BackupTree {
+    path: PathBuf,
+    root: OnceLock<Root>,
+}
+
+impl BackupTree {
+    /// Returns its root, made where it is missing.
+    pub(crate) fn root(&self) -> tree::Result<&Root> {
+        if let Some(root) = self.root.get() {
+            return Ok(root);
+        }
+        Root::make_path(&self.path, 0o777)?;
+        let root = Root::open(&self.path)?;
+        Ok(self.root.get_or_init(|| root))
+    }
 }
 
 impl Site {
@@ -85,7 +104,7 @@ impl Site {
         };
         let suffix = *journal.suffix();
         Ok(Self {
-            backup: if options.backup { Some(Backup::new(&base, options)?) } else { None },
+            backup: options.backup.then(|| Backup::new(&base, options)),
             partial_dir: partial_dir(options),
             root: settled.root,
             path: settled.path,
@@ -165,16 +184,9 @@ impl Site {
 }
 
 impl Backup {
-    fn new(base: &Path, options: &Options) -> Result<Self> {
-        let root = match &options.backup_dir {
-            Some(dir) if !options.dry_run => {
-                let path = below(base, dir);
-                let failed = |source| Error::OptionDir { option: "--backup-dir", source };
-                Root::make_path(&path, 0o777).map_err(failed)?;
-                Some(Root::open(&path).map_err(failed)?)
-            }
-            _ => None,
-        };
+    fn new(base: &Path, options: &Options) -> Self {
+        let tree = options.backup_dir.as_ref();
+        let tree = tree.map(|dir| BackupTree { path: below(base, dir), root: OnceLock::new() });
         let suffix = match (&options.suffix, &options.backup_dir) {
             (Some(suffix), _) => suffix.clone(),
             (None, Some(_)) => Vec::new(),
@@ -182,7 +194,7 @@ impl Backup {
         };
         let dir = options.backup_dir.as_deref().unwrap_or_default();
         let dir = dir.strip_suffix(b"/").unwrap_or(dir).to_vec();
-        Ok(Self { root, dir, suffix })
+        Self { tree, dir, suffix }
     }
 
     /// Returns the name of a file's backup.
