@@ -51,11 +51,11 @@ pub enum Error {
     /// More than one file is to be written into what is no directory.
     #[error("the destination {} is no directory, and more than one file comes", .0.display())]
     NotADirectory(std::path::PathBuf),
-    /// A directory that an option names could not be opened or made.
-    #[error("{option}: {source}")]
-    OptionDir {
-        /// The option in its long form.
-        option: &'static str,
+    /// The directory of `--temp-dir` could not be opened.
+    #[error("--temp-dir {}: {source}", String::from_utf8_lossy(dir))]
+    TempDir {
+        /// The directory as the option names it.
+        dir: Vec<u8>,
         /// What the system said.
         source: tree::Error,
     },
@@ -116,6 +116,13 @@ impl Error {
             Self::Unasked { name, what } => {
                 [format!("ERROR: rejecting {what} file-list name: ").as_bytes(), name].concat()
             }
+            Self::TempDir { dir, source } => {
+                let what = match source.reason().kind() {
+                    io::ErrorKind::NotADirectory => "The temp-dir is not a directory: ",
+                    _ => "The temp-dir does not exist: ",
+                };
+                [what.as_bytes(), dir].concat()
+            }
             error => format!("rsync: {error}").into_bytes(),
         }
     }
@@ -129,15 +136,13 @@ impl Error {
                 wire::exit::FILE_SELECTION
             }
             Self::Unasked { .. } => wire::exit::UNSUPPORTED,
-            Self::Random(_) | Self::Write(_) | Self::Destination(_) | Self::OptionDir { .. } => {
-                wire::exit::FILE_IO
-            }
+            Self::Random(_) | Self::Write(_) | Self::Destination(_) => wire::exit::FILE_IO,
             Self::Filter(error) => error.exit_code(),
             Self::NeedsProtocol { .. } => wire::exit::PROTOCOL,
             Self::Codec(_) => wire::exit::STREAM,
             Self::Send(_) => wire::exit::SOCKET,
             Self::FarExit(code) => *code,
-            Self::Argument(_) => wire::exit::SYNTAX,
+            Self::Argument(_) | Self::TempDir { .. } => wire::exit::SYNTAX,
             Self::NothingToSend => wire::exit::PARTIAL,
         }
     }

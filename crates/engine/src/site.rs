@@ -91,7 +91,7 @@ impl Site {
             None => Vec::new(),
         };
         let temp_dir = match &options.temp_dir {
-            Some(dir) if !options.dry_run => Some(open_option("--temp-dir", &below(&base, dir))?),
+            Some(dir) if !options.dry_run => Some(open_temp_dir(&base, dir)?),
             _ => None,
         };
         let journal = match (&settled.root, state_dir) {
@@ -236,9 +236,9 @@ fn partial_dir(options: &Options) -> Option<Vec<u8>> {
     }
 }
 
-fn open_option(option: &'static str, path: &Path) -> Result<Dir> {
-    let open = Root::open(path).and_then(|root| root.open_dir(b"."));
-    open.map_err(|source| Error::OptionDir { option, source })
+fn open_temp_dir(base: &Path, dir: &[u8]) -> Result<Dir> {
+    let open = Root::open(&below(base, dir)).and_then(|root| root.open_dir(b"."));
+    open.map_err(|source| Error::TempDir { dir: dir.to_vec(), source })
 }
 
 /// Begins the record of temporary files, after those of a run that was killed are removed.

@@ -135,7 +135,10 @@ impl<'w> Output<'w> {
     /// Writes what is left and cuts off what an older file had behind it.
     fn finish(mut self, is_device: bool) -> io::Result<()> {
         self.flush()?;
-        if let Some(sparse) = self.sparse.take() {
+        if let Some(mut sparse) = self.sparse.take() {
+            if self.in_place && !self.keeps_blocks {
+                sparse.cut_off()?;
+            }
             sparse.finish()?;
         }
         match self.in_place && !is_device {

@@ -286,7 +286,7 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         let verifies =
             self.rules.options.append == Append::Verifying || self.rules.dialect.protocol < 30;
         let mut output = Output::new(&file, true, self.rules.options.sparse && !is_device);
-        if asked.basis == BasisAt::Destination {
+        if asked.basis == BasisAt::Destination && asked.head.count > 0 {
             output.keep_blocks();
         }
         let work = Work {
