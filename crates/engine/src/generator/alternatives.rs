@@ -59,7 +59,7 @@ pub(super) enum Choice {
     /// They have nothing like it.
     Nothing,
     /// This is the best they have.
-    Like(Found),
+    Like(Box<Found>),
     /// The item was taken from there.
     Taken,
 }
@@ -82,7 +82,7 @@ impl<W: Write> Generator<'_, W> {
             return Ok(Choice::Nothing);
         }
         match (kind, found.likeness) {
-            (_, Likeness::Kind) => return Ok(Choice::Like(found)),
+            (_, Likeness::Kind) => return Ok(Choice::Like(Box::new(found))),
             (AltDestKind::Compare, Likeness::Everything) => {
                 return match self.leave_out(case, now)? {
                     true => Ok(Choice::Taken),
@@ -91,13 +91,13 @@ impl<W: Write> Generator<'_, W> {
             }
             (AltDestKind::Link, Likeness::Everything) => {
                 if !self.link_from(case, &found)? {
-                    return Ok(Choice::Like(found));
+                    return Ok(Choice::Like(Box::new(found)));
                 }
             }
-            _ if case.entry.kind() != Kind::Regular => return Ok(Choice::Like(found)),
+            _ if case.entry.kind() != Kind::Regular => return Ok(Choice::Like(Box::new(found))),
             _ => {
                 if !self.copy_from(case, &found)? {
-                    return Ok(Choice::Like(found));
+                    return Ok(Choice::Like(Box::new(found)));
                 }
             }
         }

@@ -183,7 +183,7 @@ impl<W: Write> Generator<'_, W> {
         }
         let found = match self.take_from_alternative(case, now.as_ref())? {
             Choice::Taken => return Ok(()),
-            Choice::Like(found) => Some(found),
+            Choice::Like(found) => Some(*found),
             Choice::Nothing => None,
         };
         if let Some(now) = &now

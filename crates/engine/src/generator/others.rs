@@ -41,7 +41,7 @@ impl<W: Write> Generator<'_, W> {
             Some(_) => None,
             None => match self.take_from_alternative(case, None)? {
                 Choice::Taken => return Ok(()),
-                Choice::Like(found) => Some(found),
+                Choice::Like(found) => Some(*found),
                 Choice::Nothing => None,
             },
         };
