@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use delta::codec::{CompressKind, Compressor, Treatment};
 use delta::{
     Damage, Digest, Event as Found, FileSum, Index, Placement, Plan, Searcher, SeedOrder, SkipList,
-    StrongSum, SumKind,
+    Stats, StrongSum, SumKind,
 };
 use wire::item::basis;
 use wire::mux::MuxWriter;
@@ -53,8 +53,7 @@ pub(crate) struct Sent {
     pub(crate) size: u64,
     /// The sum of the content as it was sent.
     pub(crate) sum: Digest,
-    pub(crate) literal_bytes: u64,
-    pub(crate) matched_bytes: u64,
+    pub(crate) stats: Stats,
     /// Why the far side will not keep it.
     pub(crate) damage: Option<String>,
 }
@@ -264,8 +263,7 @@ impl<'a> Content<'a> {
         Ok(Sent {
             sum: outcome.file_sum,
             size,
-            literal_bytes: outcome.stats.literal_bytes,
-            matched_bytes: outcome.stats.matched_bytes,
+            stats: outcome.stats,
             damage: outcome.damage.map(|damage| Damaged::from(damage).text()),
         })
     }
@@ -305,7 +303,8 @@ impl<'a> Content<'a> {
 
 impl Sent {
     fn literally(size: u64, sum: Digest, damage: Option<String>) -> Self {
-        Self { sum, size, literal_bytes: size, matched_bytes: 0, damage }
+        let stats = Stats { literal_bytes: size, ..Stats::default() };
+        Self { sum, size, stats, damage }
     }
 }
 

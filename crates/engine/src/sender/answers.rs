@@ -241,8 +241,11 @@ impl<'a, W: Write> Sender<'a, W> {
         let summary = &mut self.state.summary;
         summary.transferred += 1;
         summary.transferred_size += sent.size;
-        summary.literal_bytes += sent.literal_bytes;
-        summary.matched_bytes += sent.matched_bytes;
+        summary.literal_bytes += sent.stats.literal_bytes;
+        summary.matched_bytes += sent.stats.matched_bytes;
+        summary.matches += sent.stats.matches;
+        summary.hash_hits += sent.stats.hash_hits;
+        summary.false_alarms += sent.stats.false_alarms;
         self.progress.sent_files.fetch_add(1, Relaxed);
         self.progress.sent_bytes.store(self.out.bytes_written(), Relaxed);
         if let Some(text) = &sent.damage {
