@@ -20,6 +20,8 @@ pub(crate) struct AttributeWish {
     pub(crate) links: bool,
     pub(crate) devices: bool,
     pub(crate) specials: bool,
+    /// ACLs are what attributes of their own say (`--fake-super`).
+    pub(crate) fake: bool,
 }
 
 impl AttributeWish {
@@ -74,11 +76,15 @@ impl AttributeReader {
         if names.is_empty() {
             return Ok(Attributes::default());
         }
-        let acl =
-            |attribute: &str| match acls && names.iter().any(|name| name == attribute.as_bytes()) {
-                true => read_acl(dir, name, attribute.as_bytes()),
-                false => Ok(None),
+        let acl = |attribute: &str| {
+            let value = match () {
+                () if !acls => None,
+                () if self.wish.fake => dir.acl_fake(name, stat, attribute == DEFAULT_XATTR)?,
+                () if !names.iter().any(|name| name == attribute.as_bytes()) => None,
+                () => dir.xattr(name, attribute.as_bytes())?,
             };
+            value.map_or(Ok(None), |value| parse_acl(dir, name, &value))
+        };
         let access_acl = acl(ACCESS_XATTR)?;
         let default_acl = if kind == Kind::Dir { acl(DEFAULT_XATTR)? } else { None };
         let xattrs = if xattrs { self.read_xattrs(dir, name, names, filter)? } else { None };
@@ -109,11 +115,8 @@ impl AttributeReader {
     }
 }
 
-fn read_acl(dir: &Dir, name: &[u8], attribute: &[u8]) -> tree::Result<Option<Acl>> {
-    let Some(value) = dir.xattr(name, attribute)? else {
-        return Ok(None);
-    };
-    match Acl::parse(&value) {
+fn parse_acl(dir: &Dir, name: &[u8], value: &[u8]) -> tree::Result<Option<Acl>> {
+    match Acl::parse(value) {
         Ok(acl) => Ok(Some(acl)),
         Err(error) => Err(tree::Error::Io {
             op: "read the ACL of",

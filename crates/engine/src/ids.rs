@@ -49,7 +49,7 @@ impl IdMap {
             users,
             groups,
             own_groups: tree::own_groups(),
-            is_root: options.super_user.unwrap_or_else(tree::is_root),
+            is_root: options.fake_super || options.super_user.unwrap_or_else(tree::is_root),
             known: Mutex::default(),
         };
         (map, unknown)

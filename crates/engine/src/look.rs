@@ -19,6 +19,8 @@ pub(crate) struct Look {
     unsafe_links: bool,
     /// Devices, which then count as files (`--copy-devices`).
     devices: bool,
+    /// What attributes of their own say of files (`--fake-super`).
+    fake: bool,
     /// Whether files are read without a trace (`--open-noatime`).
     no_atime: bool,
 }
@@ -30,6 +32,7 @@ impl Look {
             dir_links: options.copy_dirlinks,
             unsafe_links: options.copy_unsafe_links,
             devices: options.copy_devices,
+            fake: options.fake_super,
             no_atime: options.atimes > 1 || options.open_noatime,
         }
     }
@@ -57,12 +60,15 @@ impl Look {
         path: &[u8],
         target: &mut Vec<u8>,
     ) -> tree::Result<Stat> {
-        let own = dir.stat(name)?;
+        let own = self.own(dir, name)?;
         let seen = match own.kind() {
             Kind::Symlink if self.links => dir.stat_follow(name)?,
             Kind::Symlink => {
-                dir.read_link(name, target)?;
-                if self.unsafe_links && leads_out(target, path) {
+                match self.fake {
+                    true => dir.read_link_fake(name, target)?,
+                    false => dir.read_link(name, target)?,
+                }
+                if self.copies_unsafe(target, path) {
                     dir.stat_follow(name)?
                 } else if self.dir_links {
                     let seen = dir.stat_follow(name).ok();
@@ -81,6 +87,16 @@ impl Look {
             }
             _ => Ok(seen),
         }
+    }
+
+    /// Reads the attributes of `name` itself.
+    pub(crate) fn own(self, dir: &Dir, name: &[u8]) -> tree::Result<Stat> {
+        if self.fake { dir.stat_fake(name) } else { dir.stat(name) }
+    }
+
+    /// Tells whether `target` makes the symlink at `path` one that is copied as what it leads to.
+    pub(crate) fn copies_unsafe(self, target: &[u8], path: &[u8]) -> bool {
+        self.unsafe_links && !self.links && !target.is_empty() && leads_out(target, path)
     }
 
     /// Opens a file for reading.

@@ -49,6 +49,8 @@ pub enum Notice {
     },
     /// A symlink that leads out of the tree was left out; the name is `"NAME" -> "TARGET"`.
     UnsafeSymlink,
+    /// One was copied as what it leads to; the name is the same.
+    CopyingUnsafeSymlink,
     /// The sender removed a source file.
     SourceRemoved,
     /// A file was kept as a backup; the name is `NAME to BACKUP`.
@@ -88,6 +90,7 @@ impl Notice {
                 ("WARNING: ", format!(" failed verification -- update {fate} (will try again)."))
             }
             Notice::UnsafeSymlink => ("ignoring unsafe symlink ", String::new()),
+            Notice::CopyingUnsafeSymlink => ("copying unsafe symlink ", String::new()),
             Notice::SourceRemoved => ("sender removed ", String::new()),
             Notice::BackedUp => ("backed up ", String::new()),
             Notice::DeltaTransmission(true) => ("delta-transmission enabled", String::new()),
@@ -109,7 +112,7 @@ impl Notice {
             | Notice::NotCreating
             | Notice::NotCreatingDir => Some((Info::Skip, 1)),
             Notice::SkippingNonRegular => Some((Info::Nonreg, 1)),
-            Notice::UnsafeSymlink => Some((Info::Symsafe, 1)),
+            Notice::UnsafeSymlink | Notice::CopyingUnsafeSymlink => Some((Info::Symsafe, 1)),
             Notice::SourceRemoved => Some((Info::Remove, 1)),
             Notice::BackedUp => Some((Info::Backup, 1)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),

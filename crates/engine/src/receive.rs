@@ -270,8 +270,16 @@ impl Receive<'_> {
             return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
         }
         let settled = self.settle(&first, more, shared);
+        let rules_for = |site: &Site| {
+            let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
+            let base = std::os::unix::ffi::OsStrExt::as_bytes(base.as_os_str());
+            ActiveFilter::new(filter, Side::Receiver, base)
+        };
         let site = match settled {
-            Ok(site) => shared.site.get_or_init(|| site),
+            Ok(mut site) => {
+                site.xattr_filter = filter.has_xattr_rules().then(|| rules_for(&site));
+                shared.site.get_or_init(|| site)
+            }
             Err(error) => {
                 give_up(&mut out, shared, &error);
                 return Err(error);
@@ -287,9 +295,7 @@ impl Receive<'_> {
             return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
         }
         shared.board.site_is_known();
-        let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
-        let base = std::os::unix::ffi::OsStrExt::as_bytes(base.as_os_str()).to_vec();
-        let filter = ActiveFilter::new(filter, Side::Receiver, &base);
+        let filter = rules_for(site);
         let rules = self.generator_rules(shared);
         let mut generator = Generator::new(out, rules, site, shared.board, filter);
         if let Err(error) = generator.run() {

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use filter::ActiveFilter;
 use tree::{Dir, Follow, Journal, Root};
 use wire::options::{AltDest, AltDestKind, Options};
 
@@ -24,7 +25,6 @@ const PARTIAL_DIR_MODE: u32 = 0o700;
 const BACKUP_SUFFIX: &[u8] = b"~";
 
 /// The destination with all the directories that options add to it.
-#[derive(Debug)]
 pub(crate) struct Site {
     /// `None` where a dry run would have made it.
     pub(crate) root: Option<Root>,
@@ -44,6 +44,8 @@ pub(crate) struct Site {
     pub(crate) suffix: [u8; 6],
     pub(crate) is_root: bool,
     pub(crate) umask: u32,
+    /// The rules about extended attributes, if there are any.
+    pub(crate) xattr_filter: Option<ActiveFilter>,
 }
 
 /// Where replaced and deleted files are kept.
@@ -118,6 +120,7 @@ impl Site {
             suffix,
             is_root: options.super_user.unwrap_or_else(tree::is_root),
             umask,
+            xattr_filter: None,
         })
     }
 

@@ -210,7 +210,7 @@ impl Sources {
         };
         let look = Look::of(options);
         let stat = match name.as_slice() {
-            b"." => dir.stat_self(),
+            b"." => look.own(&dir, b"."),
             _ if content => {
                 let seen = dir.stat_follow(last)?;
                 self.through_links |= dir.stat(last)?.kind() == Kind::Symlink;

@@ -23,6 +23,11 @@ pub(crate) fn leads_out(target: &[u8], link: &[u8]) -> bool {
     first_name > depth
 }
 
+/// Names a symlink and its target as rsync does in a remark.
+pub(crate) fn quoted_link(link: &[u8], target: &[u8]) -> Vec<u8> {
+    [b"\"", link, b"\" -> \"", target, b"\""].concat()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use filter::Verdict;
 use tree::{Attributes, Dir, Kind, Staged, Stat};
 use wire::item::iflags;
 use wire::options::Options;
-use wire::xattr::ReceivedXattrs;
+use wire::xattr::{ReceivedXattrs, Standing, is_touched};
 
 use crate::received;
 use crate::site::Site;
@@ -17,7 +18,7 @@ const PERMISSIONS: u32 = 0o7777;
 const EXECUTE: u32 = 0o111;
 
 /// What the options keep, and how exactly.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Keeps<'a> {
     pub(crate) options: &'a Options,
     pub(crate) site: &'a Site,
@@ -173,7 +174,9 @@ impl Keeps<'_> {
         long: &LongAttributes,
         times: Times,
     ) -> Vec<tree::Error> {
-        dir.apply(name, None, &self.attributes(dir, entry, (now, now), long, times))
+        let may_remove = |name: &[u8]| self.may_remove(name);
+        let set = self.attributes(dir, entry, (now, now), long, times);
+        dir.apply(name, None, &Attributes { may_remove: Some(&may_remove), ..set })
     }
 
     /// Sets the attributes of a staged file that takes the place of one with the attributes `old`.
@@ -185,7 +188,9 @@ impl Keeps<'_> {
         long: &LongAttributes,
         times: Times,
     ) -> Vec<tree::Error> {
-        staged.apply(&self.attributes(staged.dir(), entry, (old, None), long, times))
+        let may_remove = |name: &[u8]| self.may_remove(name);
+        let set = self.attributes(staged.dir(), entry, (old, None), long, times);
+        staged.apply(&Attributes { may_remove: Some(&may_remove), ..set })
     }
 
     fn attributes<'v>(
@@ -221,6 +226,22 @@ impl Keeps<'_> {
             xattrs: long.xattrs.as_deref(),
             may_remove: None,
             fake_super,
+        }
+    }
+
+    /// Tells whether an extended attribute that is not listed goes.
+    fn may_remove(&self, attribute: &[u8]) -> bool {
+        let filter = self.site.xattr_filter.as_ref();
+        let verdict = filter.map(|filter| filter.check_xattr(attribute) == Verdict::Include);
+        is_touched(attribute, verdict, self.standing())
+    }
+
+    /// Tells as whom we deal with extended attributes.
+    pub(crate) fn standing(&self) -> Standing {
+        match (self.options.fake_super, self.site.is_root) {
+            (true, _) => Standing::FakeSuper,
+            (false, true) => Standing::Root,
+            (false, false) => Standing::User,
         }
     }
 

@@ -142,13 +142,16 @@ impl<W: Write> Generator<'_, W> {
     /// Sets the attributes of a directory and reports it.
     fn mend(&mut self, case: &Case<'_>, present: Option<Stat>, is_new: bool) -> Result<()> {
         let now = present.filter(|_| !is_new);
-        let long = self.long_of(case, now.as_ref());
-        let flags = match &now {
-            Some(now) => self.keeps().differences(case.entry, now, long.flags),
-            None => match self.find(case) {
-                Some(found) => self.flags_beside(case, &found),
-                None => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
-            },
+        let found = if now.is_none() { self.find(case) } else { None };
+        let beside = found.as_ref().map(|found| self.flags_beside(case, found));
+        let long = match found {
+            Some(found) => found.long,
+            None => self.long_of(case, now.as_ref()),
+        };
+        let flags = match (&now, beside) {
+            (Some(now), _) => self.keeps().differences(case.entry, now, long.flags),
+            (None, Some(flags)) => flags,
+            (None, None) => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
         };
         if let Some(present) = &present {
             self.set_dir_attributes(case, present, is_new, &long.values);
@@ -174,7 +177,7 @@ impl<W: Write> Generator<'_, W> {
             // What the directory above gives.
             entry.mode |= present.mode & SET_GID;
         }
-        if !self.site.is_root && entry.mode & WORKING != WORKING {
+        if self.lacks_bits(&entry) {
             entry.mode |= WORKING;
             case.list.touch();
         }
@@ -233,21 +236,18 @@ impl<W: Write> Generator<'_, W> {
         if now.kind() != Kind::Dir {
             return;
         }
-        let mode = if self.rules.options.perms { entry.mode } else { now.mode };
-        if now.mode & 0o7777 == mode & 0o7777
-            && (!keeps.keeps_time(Kind::Dir)
-                || (now.mtime, now.mtime_nsec) == (entry.mtime, entry.mtime_nsec))
-        {
-            return;
-        }
+        let mode =
+            (self.rules.options.perms && self.lacks_bits(entry)).then_some(entry.mode & 0o7777);
+        let mtime = keeps.keeps_time(Kind::Dir).then_some((entry.mtime, entry.mtime_nsec));
+        let set = tree::Attributes { now: Some(now), mode, mtime, ..tree::Attributes::default() };
         // What fails now has failed before, and was told.
-        drop(keeps.apply(
-            (&dir, name),
-            entry,
-            Some(&now),
-            &LongAttributes::default(),
-            Times::Exact,
-        ));
+        drop(dir.apply(name, None, &set));
+    }
+
+    /// Tells whether a directory gets bits for as long as we work in it.
+    fn lacks_bits(&self, entry: &Entry) -> bool {
+        let may_anyway = self.site.is_root || self.rules.options.fake_super;
+        !may_anyway && entry.mode & WORKING != WORKING
     }
 
     /// Tells whether an option leaves the directory of a list alone, and all below it.

@@ -10,7 +10,7 @@ use tree::{Dir, Kind, Stat};
 use wire::acl::{ACCESS_XATTR, Acl, DEFAULT_XATTR};
 use wire::flist::IdKind;
 use wire::item::iflags;
-use wire::xattr::{self, ReceivedXattrs, Standing, Value};
+use wire::xattr::{self, ReceivedXattrs, Value};
 
 use super::Generator;
 use super::entry::Case;
@@ -117,7 +117,7 @@ impl<W: Write> Generator<'_, W> {
     /// Returns the name under which an attribute is stored, if it is kept at all.
     fn stored_name(&self, sent: &[u8]) -> Option<Vec<u8>> {
         let (times, verdict) = (self.rules.options.xattrs, self.verdict(sent));
-        xattr::stored_name(sent, times, verdict, self.standing()).map(Cow::into_owned)
+        xattr::stored_name(sent, times, verdict, self.keeps().standing()).map(Cow::into_owned)
     }
 
     fn verdict(&self, attribute: &[u8]) -> Option<bool> {
@@ -125,19 +125,11 @@ impl<W: Write> Generator<'_, W> {
         is_ruled.then(|| self.filter.check_xattr(attribute) == Verdict::Include)
     }
 
-    fn standing(&self) -> Standing {
-        match (self.rules.options.fake_super, self.site.is_root) {
-            (true, _) => Standing::FakeSuper,
-            (false, true) => Standing::Root,
-            (false, false) => Standing::User,
-        }
-    }
-
     /// Reads the attributes that count as the item's own.
     fn local_xattrs(&self, dir: &Dir, name: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let names = dir.xattr_names(name).unwrap_or_default();
         let counts = |attribute: &Vec<u8>| {
-            xattr::is_touched(attribute, self.verdict(attribute), self.standing())
+            xattr::is_touched(attribute, self.verdict(attribute), self.keeps().standing())
         };
         let values = names.into_iter().filter(counts).filter_map(|attribute| {
             let value = dir.xattr(name, &attribute).ok()??;

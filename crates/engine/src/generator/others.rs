@@ -25,7 +25,9 @@ impl<W: Write> Generator<'_, W> {
             return Ok(());
         }
         if self.is_unsafe(case.entry) {
-            self.unsafe_symlink(case.entry);
+            let target = case.entry.link_target().unwrap_or_default();
+            let name = crate::unsafe_link::quoted_link(&case.entry.name, target);
+            self.notice(Notice::UnsafeSymlink, &name);
             return Ok(());
         }
         let now = case.now.filter(|now| now.kind() == case.entry.kind());
@@ -52,7 +54,7 @@ impl<W: Write> Generator<'_, W> {
         let options = self.rules.options;
         match entry.kind() {
             Kind::Symlink => options.links && entry.link_target().is_some(),
-            Kind::Device => options.devices,
+            Kind::Device => options.devices && (self.site.is_root || options.fake_super),
             Kind::Special => options.specials,
             _ => false,
         }
@@ -63,10 +65,6 @@ impl<W: Write> Generator<'_, W> {
         self.rules.options.safe_links
             && entry.kind() == Kind::Symlink
             && crate::unsafe_link::leads_out(target, &entry.name)
-    }
-
-    fn unsafe_symlink(&mut self, entry: &Entry) {
-        self.notice(Notice::UnsafeSymlink, &entry.name);
     }
 
     /// Returns the target as it is stored here.
@@ -112,9 +110,14 @@ impl<W: Write> Generator<'_, W> {
     }
 
     fn make(&mut self, case: &Case<'_>, now: Option<Stat>, found: Option<Found>) -> Result<()> {
-        let long = self.long_of(case, now.as_ref());
-        let flags = match (&now, &found) {
-            (None, Some(found)) => found.flags_of_new(self.flags_beside(case, found)),
+        let beside = found.as_ref().filter(|_| now.is_none());
+        let beside = beside.map(|found| found.flags_of_new(self.flags_beside(case, found)));
+        let long = match found {
+            Some(found) if now.is_none() => found.long,
+            _ => self.long_of(case, now.as_ref()),
+        };
+        let flags = match (&now, beside) {
+            (None, Some(flags)) => flags,
             (None, None) => {
                 iflags::LOCAL_CHANGE | iflags::REPORT_CHANGE | iflags::IS_NEW | long.flags
             }

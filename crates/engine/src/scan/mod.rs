@@ -25,6 +25,7 @@ use crate::digests::Digests;
 use crate::event::{Event, Gravity, Monitor, Problem};
 use crate::list::SentList;
 use crate::look::Look;
+use crate::notice::Notice;
 use crate::progress::Progress;
 use crate::sources::Sources;
 use crate::summary::Counts;
@@ -363,6 +364,13 @@ impl Scan<'_> {
                 self.rules.look.stat(dir, listed.name, path, target)
             }
         };
+        let Walk { path, target, .. } = &self.walk;
+        if self.rules.look.copies_unsafe(target, path) {
+            (self.monitor)(Event::Notice {
+                notice: Notice::CopyingUnsafeSymlink,
+                name: &crate::unsafe_link::quoted_link(path, target),
+            });
+        }
         let stat = match stat {
             Ok(stat) => stat,
             Err(error) => {

@@ -71,6 +71,7 @@ impl Send<'_> {
                 links: options.links,
                 devices: options.devices,
                 specials: options.specials,
+                fake: options.fake_super,
             }),
             encoder: FlistEncoder::new(dialect, fields, id_lookup())?,
             desk,
