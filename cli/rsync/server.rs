@@ -8,11 +8,12 @@ use filter::{RuleList, Settings};
 use scheduler::sync::Surroundings;
 use transport::{Connection, Reason, Session};
 use wire::greeting::read_secluded_args;
-use wire::options::{OptionError, Side};
+use wire::options::{OptionError, Options, Side};
 use wire::server_args::{ServerArgs, parse_server_args};
 use wire::setup::exchange_versions;
 
 use super::glob::expand;
+use super::output::{Broken, Output, Way, speaks_utf8};
 use super::run::{self, path_of};
 use crate::signals::Stopper;
 use crate::surroundings::surroundings;
@@ -101,9 +102,14 @@ fn session(args: &ServerArgs, session: Session) -> i32 {
         // The client waits for the end of this process.
         Ok(summary) => summary.exit_code(),
         Err(error) => {
-            let stopped = canceller.reason().and_then(Reason::exit_code);
+            let (stopped, timeout) = (canceller.reason(), args.options.timeout);
+            let received_bytes = connection.activity.read_bytes();
             connection.finish_within(PATIENCE);
-            stopped.unwrap_or_else(|| error.exit_code())
+            let role = if args.sends { "sender" } else { "receiver" };
+            let broken = Broken { role, received_bytes, timeout };
+            // What the client was not told goes to stderr, which it may pass on.
+            let output = Output::new(&Options::default(), Way::Local, speaks_utf8());
+            run::broken(&output, &error, stopped, broken, |code| code)
         }
     }
 }

@@ -17,9 +17,15 @@ use crate::received::{ReceivedList, split};
 /// The mode of a directory that is made for a transfer, before the umask.
 const NEW_DIR_MODE: u32 = 0o777;
 
+/// What is done first of all, as errors name it.
+pub(crate) const LOOK: &str = "look at the destination";
+
 /// The argument that says where to write.
 #[derive(Clone, Debug)]
 pub struct Destination {
+    /// As it was given.
+    given: PathBuf,
+    /// The same without regard to the working directory.
     path: PathBuf,
 }
 
@@ -54,13 +60,19 @@ pub(crate) struct Settled {
 impl Destination {
     /// Takes the argument as it was given; the empty one is the working directory.
     pub fn new(path: &Path) -> Self {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        Self { path: path.to_owned() }
+        let given = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let path = std::path::absolute(given).unwrap_or_else(|_| given.to_owned());
+        Self { given: given.to_owned(), path }
+    }
+
+    /// Returns the argument as it was given.
+    pub(crate) fn given(&self) -> &Path {
+        &self.given
     }
 
     /// Decides, knowing the first list and whether more come.
     pub(crate) fn settle(&self, first: &ReceivedList, more: bool, leave: Leave) -> Result<Settled> {
-        let bytes = self.path.as_os_str().as_bytes();
+        let bytes = self.given.as_os_str().as_bytes();
         let wants_dir = matches!(split(bytes).1, b"" | b"." | b"..");
         match fs::metadata(&self.path) {
             _ if leave.lists => self.nowhere(),
@@ -68,7 +80,7 @@ impl Destination {
             Ok(_) if is_single_file(first, more) && !wants_dir => self.one_file(leave),
             Ok(_) => Err(Error::NotADirectory(self.path.clone())),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(self.failed("look at the destination", error))
+                Err(self.failed(LOOK, &self.path, error))
             }
             Err(_) if is_single_file(first, more) && !wants_dir && !leave.relative => {
                 self.one_file(leave)
@@ -107,13 +119,16 @@ impl Destination {
         if leave.make_path {
             Root::make_path(&self.path, NEW_DIR_MODE).map_err(Error::Destination)?;
         } else {
-            fs::create_dir(&self.path).map_err(|error| self.failed("make the directory", error))?;
+            let made = fs::create_dir(&self.path);
+            // rsync has cut off a slash by then.
+            let path: PathBuf = self.path.components().collect();
+            made.map_err(|error| self.failed("make the directory", &path, error))?;
         }
         self.directory(&self.path, true)
     }
 
-    fn failed(&self, op: &'static str, source: io::Error) -> Error {
-        Error::Destination(tree::Error::Io { op, path: self.path.clone(), source })
+    fn failed(&self, op: &'static str, path: &Path, source: io::Error) -> Error {
+        Error::Destination(tree::Error::Io { op, path: path.to_owned(), source })
     }
 }
 

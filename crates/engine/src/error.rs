@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
+use crate::destination::LOOK;
 use crate::trouble::Doing;
 
 /// Why a transfer could not go on.
@@ -49,17 +50,20 @@ pub enum Error {
     /// More than one file is to be written into what is no directory.
     #[error("the destination {} is no directory, and more than one file comes", .0.display())]
     NotADirectory(std::path::PathBuf),
-    /// A directory that an option names could not be opened or made.
-    #[error("{option}: {source}")]
-    OptionDir {
-        /// The option in its long form.
-        option: &'static str,
-        /// What the system said.
-        source: tree::Error,
+    /// What an option names cannot be used.
+    #[error("{text}")]
+    Option {
+        /// rsync's line.
+        text: String,
+        /// rsync's exit code.
+        code: i32,
     },
     /// An argument that cannot be sent in any case.
     #[error("{0}")]
     Argument(String),
+    /// What went wrong was told to our client over the connection, with this exit code.
+    #[error("the client was told why ({text})", text = wire::exit::describe(*.0))]
+    Told(i32),
     /// None of the sources is there.
     #[error("none of the sources exists: nothing to send")]
     NothingToSend,
@@ -88,18 +92,31 @@ impl Error {
         }
     }
 
-    /// Returns rsync's line for it, without the line end.
-    pub fn stock(&self) -> Vec<u8> {
+    /// Returns rsync's line for it, without the line end; `who` is rsync's name for the part that
+    /// met it.
+    pub fn stock(&self, who: &str) -> Vec<u8> {
         match self {
             Self::NotADirectory(_) => {
                 b"ERROR: destination must be a directory when copying more than 1 file".to_vec()
             }
             Self::Destination(error) => {
-                let doing = Doing::of_destination(error);
                 let path = error.path().as_os_str().as_bytes();
-                doing.line("Receiver", path, error.reason())
+                let is_write = error.operation() == "write";
+                let who = if is_write { "receiver" } else { "Receiver" };
+                Doing::of_destination(error).line(who, path, error.reason())
             }
-            error => format!("rsync: {error}").into_bytes(),
+            Self::NeedsProtocol { .. } | Self::Option { .. } => self.to_string().into_bytes(),
+            error => format!("rsync: [{who}] {error}").into_bytes(),
+        }
+    }
+
+    /// Tells whether a receiving side met it before it looked at the first file list, where
+    /// rsync calls that side `Receiver`.
+    pub fn is_receivers(&self) -> bool {
+        match self {
+            Self::Destination(error) => error.operation() != "write",
+            Self::NotADirectory(_) | Self::Option { .. } => true,
+            _ => false,
         }
     }
 
@@ -107,15 +124,14 @@ impl Error {
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Wire(error) => error.exit_code(),
+            Self::Destination(error) if error.operation() == LOOK => wire::exit::FILE_SELECTION,
             Self::Tree(_) | Self::NotADirectory(_) => wire::exit::FILE_SELECTION,
-            Self::Random(_) | Self::Write(_) | Self::Destination(_) | Self::OptionDir { .. } => {
-                wire::exit::FILE_IO
-            }
+            Self::Random(_) | Self::Write(_) | Self::Destination(_) => wire::exit::FILE_IO,
             Self::Filter(error) => error.exit_code(),
             Self::NeedsProtocol { .. } => wire::exit::PROTOCOL,
             Self::Codec(_) => wire::exit::STREAM,
             Self::Send(_) => wire::exit::SOCKET,
-            Self::FarExit(code) => *code,
+            Self::FarExit(code) | Self::Told(code) | Self::Option { code, .. } => *code,
             Self::Argument(_) => wire::exit::SYNTAX,
             Self::NothingToSend => wire::exit::PARTIAL,
         }

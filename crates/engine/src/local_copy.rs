@@ -60,7 +60,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
                 summary.delete_limit |= received.delete_limit;
                 Ok(summary)
             }
-            // Who failed first knows why; the other one lost its connection.
+            // Who failed first knows why; the other one lost its connection or heard it.
             (Err(sent), Err(received)) if sent.is_broken_connection() => Err(received),
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
         }

@@ -14,7 +14,7 @@ use filter::{ActiveFilter, RuleList, Settings, Side};
 use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
-use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
+use wire::mux::{Framing, Message, MuxReader, MuxWriter};
 use wire::options::{InfoLevels, Options};
 
 use crate::board::Board;
@@ -26,7 +26,7 @@ use crate::generator::{Generator, GeneratorRules};
 use crate::handover::Handover;
 use crate::ids::IdMap;
 use crate::notice::Notice;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, give_up};
 use crate::progress::Progress;
 use crate::receiver::{Receiver, ReceiverRules};
 use crate::role::Role;
@@ -144,12 +144,7 @@ impl Receive<'_> {
             self.options.may_receive_in_parts(),
         );
         let done = agreed.and_then(|dialect| {
-            let (ids, unknown) = IdMap::new(self.options);
-            for name in unknown {
-                let text =
-                    format!("nobody here is called {name}: the rule that names it is dropped");
-                monitor(Event::Decision { name: b"", text });
-            }
+            let ids = IdMap::new(self.options, monitor)?;
             let shared = Shared {
                 dialect,
                 board: &board,
@@ -257,12 +252,12 @@ impl Receive<'_> {
         filter: &RuleList,
         shared: &Shared<'_>,
     ) -> Result<Summary> {
+        let protocol = shared.dialect.protocol;
         let settled = self.settle(shared);
         let site = match settled {
             Ok(site) => shared.site.get_or_init(|| site),
             Err(error) => {
-                give_up(&mut out, shared, &error);
-                return Err(error);
+                return Err(give_up(&mut out, protocol, shared.outbox, error, "Receiver"));
             }
         };
         if let Some(outbox) = shared.outbox {
@@ -275,8 +270,8 @@ impl Receive<'_> {
         let rules = self.generator_rules(shared);
         let mut generator = Generator::new(out, rules, site, shared.board, filter);
         if let Err(error) = generator.run() {
-            give_up(&mut generator.out, shared, &error);
-            return Err(error);
+            let out = &mut generator.out;
+            return Err(give_up(out, protocol, shared.outbox, error, "generator"));
         }
         Ok(Summary {
             created: generator.created,
@@ -298,7 +293,7 @@ impl Receive<'_> {
         };
         let settled = self.destination.settle(&first, more, leave)?;
         if settled.made {
-            let name = std::os::unix::ffi::OsStrExt::as_bytes(settled.path.as_os_str());
+            let name = std::os::unix::ffi::OsStrExt::as_bytes(self.destination.given().as_os_str());
             let name = name.strip_suffix(b"/").unwrap_or(name);
             (shared.monitor)(Event::Notice { notice: Notice::CreatedDirectory, name });
         }
@@ -342,20 +337,6 @@ impl Receive<'_> {
             handover: shared.handover,
         }
     }
-}
-
-/// Tells the far side why nothing more comes, where it may still listen.
-fn give_up<W: Write>(out: &mut MuxWriter<W>, shared: &Shared<'_>, error: &crate::Error) {
-    if let Some(outbox) = shared.outbox {
-        outbox.put(tag::ERROR, [error.stock().as_slice(), b"\n"].concat());
-        // The session ends in any case; a failure to say why changes nothing.
-        let _ = outbox.empty_into(out);
-    }
-    if shared.dialect.protocol >= 31 && !error.is_broken_connection() {
-        let code = error.exit_code().to_le_bytes();
-        let _ = out.message(tag::ERROR_EXIT, &code);
-    }
-    let _ = out.flush();
 }
 
 /// Deals with a message of the sender.

@@ -1,6 +1,7 @@
 //! Everything that is known of the place where files are written.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +71,7 @@ impl Site {
             None => Vec::new(),
         };
         let temp_dir = match &options.temp_dir {
-            Some(dir) if !options.dry_run => Some(open_option("--temp-dir", &below(&base, dir))?),
+            Some(dir) if !options.dry_run => Some(temp_dir(&below(&base, dir), dir)?),
             _ => None,
         };
         let journal = match (&settled.root, state_dir) {
@@ -167,7 +168,7 @@ impl Backup {
         let root = match &options.backup_dir {
             Some(dir) if !options.dry_run => {
                 let path = below(base, dir);
-                let failed = |source| Error::OptionDir { option: "--backup-dir", source };
+                let failed = |error| unusable("backup-dir", dir, &error);
                 Root::make_path(&path, 0o777).map_err(failed)?;
                 Some(Root::open(&path).map_err(failed)?)
             }
@@ -199,9 +200,37 @@ fn partial_dir(options: &Options) -> Option<Vec<u8>> {
     }
 }
 
-fn open_option(option: &'static str, path: &Path) -> Result<Dir> {
+fn temp_dir(path: &Path, given: &[u8]) -> Result<Dir> {
+    // An empty name would be the destination itself.
+    let path = if given.is_empty() { Path::new("") } else { path };
     let open = Root::open(path).and_then(|root| root.open_dir(b"."));
-    open.map_err(|source| Error::OptionDir { option, source })
+    open.map_err(|error| unusable("temp-dir", given, &error))
+}
+
+/// Puts it as rsync does that the directory of an option cannot be used.
+fn unusable(option: &str, given: &[u8], error: &tree::Error) -> Error {
+    let given = String::from_utf8_lossy(given);
+    let reason = error.reason();
+    let (text, code) = match reason.kind() {
+        ErrorKind::NotFound => {
+            (format!("The {option} does not exist: {given}"), wire::exit::SYNTAX)
+        }
+        ErrorKind::NotADirectory if error.path().exists() => {
+            (format!("The {option} is not a directory: {given}"), wire::exit::SYNTAX)
+        }
+        _ => {
+            let named = if option == "temp-dir" { "temp-dir " } else { "" };
+            let text = format!("Failed to stat {named}{given}: {}", plain(reason));
+            (text, wire::exit::FILE_IO)
+        }
+    };
+    Error::Option { text, code }
+}
+
+/// Returns what the system said without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Begins the record of temporary files, after those of a run that was killed are removed.

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::io;
 
+use crate::destination::LOOK;
+
 /// Which part of a session met the trouble; rsync names it in its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
@@ -90,6 +92,7 @@ impl Doing {
     pub(crate) fn of_destination(error: &tree::Error) -> Doing {
         match error.operation() {
             "write" => Doing::WRITE,
+            LOOK => Doing("ERROR: cannot stat destination {}"),
             op if op.starts_with("make") => Doing("mkdir {} failed"),
             _ => Doing("change_dir#3 {} failed"),
         }
