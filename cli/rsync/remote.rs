@@ -141,7 +141,8 @@ fn close(run: &Run<'_>, closed: Closed, who: Who) -> i32 {
         Ok(summary) => {
             run.output.totals(&summary);
             let code = ending.merge(summary.exit_code());
-            run.output.close(code, who.late);
+            let is_empty = summary.files.total() == 0;
+            run.output.close(code, if is_empty { who.early } else { who.late });
             return code;
         }
         Err(error) => error,

@@ -105,7 +105,11 @@ fn session(args: &ServerArgs, session: Session) -> i32 {
             let (stopped, timeout) = (canceller.reason(), args.options.timeout);
             let received_bytes = connection.activity.read_bytes();
             connection.finish_within(PATIENCE);
-            let role = if args.sends { "sender" } else { "receiver" };
+            let role = match &error {
+                _ if args.sends => "sender",
+                engine::Error::NeedsProtocol { .. } => "Receiver",
+                _ => "receiver",
+            };
             let broken = Broken { role, received_bytes, timeout };
             // What the client was not told goes to stderr, which it may pass on.
             let output = Output::new(&Options::default(), Way::Local, speaks_utf8());

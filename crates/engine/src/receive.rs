@@ -254,8 +254,8 @@ impl Receive<'_> {
     ) -> Result<Summary> {
         let protocol = shared.dialect.protocol;
         let settled = self.settle(shared);
-        let site = match settled {
-            Ok(site) => shared.site.get_or_init(|| site),
+        let (site, is_empty) = match settled {
+            Ok((site, is_empty)) => (shared.site.get_or_init(|| site), is_empty),
             Err(error) => {
                 return Err(give_up(&mut out, protocol, shared.outbox, error, "Receiver"));
             }
@@ -264,6 +264,10 @@ impl Receive<'_> {
             outbox.empty_into(&mut out)?;
         }
         shared.board.site_is_known();
+        if is_empty && matches!(self.role, Role::Client) {
+            // A server that has sent nothing expects nothing any more.
+            return Ok(Summary::default());
+        }
         let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
         let base = std::os::unix::ffi::OsStrExt::as_bytes(base.as_os_str()).to_vec();
         let filter = ActiveFilter::new(filter, Side::Receiver, &base);
@@ -282,13 +286,15 @@ impl Receive<'_> {
         })
     }
 
-    fn settle(&self, shared: &Shared<'_>) -> Result<Site> {
+    /// Finds out where files go, and whether there are none.
+    fn settle(&self, shared: &Shared<'_>) -> Result<(Site, bool)> {
         let (first, more) = shared.board.await_first()?;
+        let is_empty = first.len() == 0;
         let leave = Leave {
             dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
             relative: self.options.relative,
-            lists: self.options.list_only,
+            lists: self.options.list_only || is_empty,
             existing: self.options.existing,
         };
         let settled = self.destination.settle(&first, more, leave)?;
@@ -297,7 +303,8 @@ impl Receive<'_> {
             let name = name.strip_suffix(b"/").unwrap_or(name);
             (shared.monitor)(Event::Notice { notice: Notice::CreatedDirectory, name });
         }
-        Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)
+        let site = Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)?;
+        Ok((site, is_empty))
     }
 
     fn generator_rules<'s>(&'s self, shared: &'s Shared<'_>) -> GeneratorRules<'s> {
@@ -349,8 +356,7 @@ fn hear(
     match message {
         Message::IoError(bits) => board.add_io_error(bits),
         Message::NoSend(ndx) => {
-            let (passed_over, asked) = board.take_asked(ndx);
-            for asked in passed_over.into_iter().chain(asked) {
+            if let Some(asked) = board.take_unsent(ndx) {
                 board.not_sent(asked);
             }
         }

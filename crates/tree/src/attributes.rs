@@ -183,7 +183,10 @@ impl Applying<'_> {
         self.set_xattrs();
         if let Some(times) = self.set.new_times(&self.now) {
             let done = self.handle.set_times(&times);
-            self.note("set times of", done);
+            // Who may not do that may not change the mode either, and one word of it is enough.
+            if !self.note("set times of", done) && done == Err(Errno::PERM) {
+                return self.errors;
+            }
         }
         let mode = self.set.mode.map(|mode| self.real_mode(mode));
         self.set_acls(mode);

@@ -161,6 +161,9 @@ impl<'a, W: Write> Generator<'a, W> {
             if self.lists_ended {
                 return Ok(None);
             }
+            if self.may_ask_again && !self.board.has_list() {
+                self.ask_again()?;
+            }
             match self.next_turn(true)? {
                 Turn::News(news) => self.hear(news)?,
                 Turn::List(list) => {
@@ -213,7 +216,8 @@ impl<'a, W: Write> Generator<'a, W> {
                 News::Again { list, index } => self.again.push((list, index)),
             }
         }
-        if self.may_ask_again {
+        // As in rsync, new files come first.
+        if self.may_ask_again && self.lists_ended && self.upcoming.is_empty() {
             self.ask_again()?;
         }
         Ok(())

@@ -124,7 +124,8 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
 
     fn read_all(&mut self) -> Result<()> {
         self.first_list()?;
-        let before_requests = self.site_is_known()?;
+        let is_over = self.rules.is_client && self.lists.front().is_none_or(|list| list.len() == 0);
+        let before_requests = self.site_is_known()? && !is_over;
         if before_requests {
             std::thread::scope(|scope| {
                 let site = self.site.get().ok_or_else(too_early)?;
