@@ -266,7 +266,7 @@ impl Receive<'_> {
         shared.board.site_is_known();
         if is_empty && matches!(self.role, Role::Client) {
             // A server that has sent nothing expects nothing any more.
-            return Ok(Summary::default());
+            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
         }
         let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
         let base = std::os::unix::ffi::OsStrExt::as_bytes(base.as_os_str()).to_vec();

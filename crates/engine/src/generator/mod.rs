@@ -161,9 +161,6 @@ impl<'a, W: Write> Generator<'a, W> {
             if self.lists_ended {
                 return Ok(None);
             }
-            if self.may_ask_again && !self.board.has_list() {
-                self.ask_again()?;
-            }
             match self.next_turn(true)? {
                 Turn::News(news) => self.hear(news)?,
                 Turn::List(list) => {
@@ -216,8 +213,7 @@ impl<'a, W: Write> Generator<'a, W> {
                 News::Again { list, index } => self.again.push((list, index)),
             }
         }
-        // As in rsync, new files come first.
-        if self.may_ask_again && self.lists_ended && self.upcoming.is_empty() {
+        if self.may_ask_again {
             self.ask_again()?;
         }
         Ok(())
