@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use wire::option_table::help;
-use wire::options::{Ask, Side, parse_line};
+use wire::options::{Ask, Line, Side, parse_line};
 
 use crate::surroundings::variable;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(words: &[OsString]) -> i32 {
         }
     };
     match line.ask {
-        Ask::Transfer if line.operands.is_empty() => {
+        Ask::Transfer if !has_operands(&line) => {
             eprint!("{}", help::help("rsync", VERSION));
             run::refused(wire::exit::SYNTAX, "client")
         }
@@ -52,6 +52,12 @@ pub(crate) fn run(words: &[OsString]) -> i32 {
         Ask::InfoHelp => shown(&help::info_help()),
         Ask::DebugHelp => shown(&help::debug_help()),
     }
+}
+
+/// A list of names is about one source.
+fn has_operands(line: &Line) -> bool {
+    let most = if line.options.files_from.is_some() { 2 } else { usize::MAX };
+    (1..=most).contains(&line.operands.len())
 }
 
 fn shown(text: &str) -> i32 {

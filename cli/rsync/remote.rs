@@ -1,6 +1,6 @@
 //! How does a command line of rsync reach another machine, and how does its session end?
 
-use engine::{Event, Progress};
+use engine::{Event, Progress, Request};
 use scheduler::sync::{self, Callers, Closed, Part, Way};
 use transport::{Canceller, FarEnd, Place, Route, Session};
 use wire::server_args::Direction;
@@ -48,15 +48,28 @@ pub(crate) fn pull(
 ) -> i32 {
     let monitor = |event: Event<'_>| run.output.event(&event);
     let progress = Progress::default();
+    let asked: Vec<Vec<u8>> = match place {
+        Place::Daemon { .. } => paths.iter().map(|path| below_module(path)).collect(),
+        _ => paths.to_vec(),
+    };
     let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
     match dial(run, &way(place), Direction::FromServer, &paths, stopper) {
         Ok(session) => {
             let destination = destination(dest);
-            let part = Part::Receive(run.receiver(&destination, &monitor, &progress));
+            let mut receive = run.receiver(&destination, &monitor, &progress);
+            if run.options.files_from.is_none() {
+                receive.request = Request::Paths(&asked);
+            }
+            let part = Part::Receive(receive);
             close(run, sync::exchange(session, &part), RECEIVER)
         }
         Err(error) => failed(run, &error, RECEIVER),
     }
+}
+
+fn below_module(path: &[u8]) -> Vec<u8> {
+    let slash = path.iter().position(|byte| *byte == b'/');
+    slash.map_or_else(Vec::new, |slash| path[slash + 1..].to_vec())
 }
 
 /// Lists the modules of a daemon.

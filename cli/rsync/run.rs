@@ -5,10 +5,10 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::{Destination, Event, Progress, Receive, Role, Send, Sources, copy_locally};
+use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Sources, copy_locally};
 use filter::RuleList;
 use jiff::tz::TimeZone;
-use scheduler::sync::{RuleError, Surroundings, rules};
+use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
 use transport::Reason;
 use wire::options::{Append, Civil, Line, OptionError, Options, Side};
 
@@ -52,8 +52,11 @@ pub(crate) fn transfer(line: Line) -> i32 {
     };
     let output = Output::new(&options, way, speaks_utf8());
     let around = surroundings();
-    let filter = match rules(&options, &around) {
-        Ok(filter) => filter,
+    let sends_on = matches!(plan, Plan::Pull { .. });
+    let read =
+        rules(&options, &around).and_then(|filter| Ok((filter, listed_names(&options, sends_on)?)));
+    let (filter, names) = match read {
+        Ok(read) => read,
         Err(error) => {
             output.error(rule_words(&error).as_bytes());
             output.close(error.exit_code(), "client");
@@ -68,7 +71,8 @@ pub(crate) fn transfer(line: Line) -> i32 {
             return wire::exit::IPC;
         }
     };
-    let run = Run { options: &options, around: &around, filter: &filter, output: &output };
+    let names = names.as_deref();
+    let run = Run { options: &options, around: &around, filter: &filter, names, output: &output };
     match plan {
         Plan::Local { sources, dest } => run.local(&sources, dest.as_deref()),
         Plan::Push { sources, place } => remote::push(&run, &sources, place, &stopper),
@@ -89,7 +93,7 @@ pub(crate) fn broken(
     broken: Broken<'_>,
     merge: impl Fn(i32) -> i32,
 ) -> i32 {
-    let role = if error.is_receivers() { "Receiver" } else { broken.role };
+    let role = if error.is_early() { "Receiver" } else { broken.role };
     if let Some((reason, code)) = stopped.and_then(|reason| Some((reason, reason.exit_code()?))) {
         if let Reason::TimedOut { seconds } = reason {
             let text = format!("[{role}] io timeout after {seconds} seconds -- exiting");
@@ -124,14 +128,19 @@ fn listen(options: &Options) -> std::io::Result<Stopper> {
     Ok(stopper)
 }
 
-fn rule_words(error: &RuleError) -> String {
+pub(crate) fn rule_words(error: &RuleError) -> String {
     match error {
+        RuleError::File { kind: kind @ "files-from", path, source } => {
+            let reason = engine::reason(source);
+            let reason = reason.rsplit_once(" (").map_or(&*reason, |(text, _)| text);
+            format!("rsync: failed to open {kind} file {}: {reason}", path.display())
+        }
         RuleError::File { kind, path, source } => format!(
             "rsync: [client] failed to open {kind} file {}: {}",
             path.display(),
             engine::reason(source)
         ),
-        RuleError::Rule(error) => error.to_string(),
+        RuleError::Rule(error) => error.stock(),
     }
 }
 
@@ -171,6 +180,8 @@ pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     pub(crate) around: &'a Surroundings,
     pub(crate) filter: &'a RuleList,
+    /// The names of `--files-from` that stand here.
+    pub(crate) names: Option<&'a [Vec<u8>]>,
     pub(crate) output: &'a Output,
 }
 
@@ -204,6 +215,10 @@ impl Run<'_> {
             options: self.options,
             destination,
             filter: self.filter,
+            request: match self.names {
+                Some(names) => Request::Names(names),
+                None => Request::Anything,
+            },
             umask: self.around.umask,
             telling: self.output.telling(),
             monitor,
@@ -213,8 +228,7 @@ impl Run<'_> {
     }
 
     pub(crate) fn sources(&self, paths: &[Vec<u8>]) -> Sources {
-        let paths: Vec<PathBuf> = paths.iter().map(|path| path_of(path)).collect();
-        Sources::open(&paths, self.options)
+        sources(paths, self.names, self.options)
     }
 
     fn local(&self, sources: &[Vec<u8>], dest: Option<&[u8]>) -> i32 {
@@ -223,7 +237,19 @@ impl Run<'_> {
         let sources = self.sources(sources);
         let destination = destination(dest);
         let send = self.sender(&sources, &monitor, &progress);
-        let receive = self.receiver(&destination, &monitor, &progress);
+        let theirs = match self.far_options() {
+            Ok(options) => options,
+            Err(error) => {
+                self.output.error(error.stock_line(Side::Client).as_bytes());
+                self.output.close(error.exit_code(), "client");
+                return error.exit_code();
+            }
+        };
+        let receive = Receive {
+            options: &theirs,
+            request: Request::Anything,
+            ..self.receiver(&destination, &monitor, &progress)
+        };
         let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
             Ok(summary) => {
                 self.output.totals(&summary);
@@ -238,6 +264,26 @@ impl Run<'_> {
         self.output.close(code, "sender");
         code
     }
+}
+
+impl Run<'_> {
+    /// What the receiving side of a local copy obeys: what a far side would not be told is left
+    /// out, and `-M` counts.
+    fn far_options(&self) -> Result<Options, OptionError> {
+        let mut options = Options { munge_links: false, ..self.options.clone() };
+        wire::options::parse(&self.options.remote_options, &mut options)?;
+        Ok(options)
+    }
+}
+
+/// Opens what is named, or what a list says of what is named.
+pub(crate) fn sources(paths: &[Vec<u8>], names: Option<&[Vec<u8>]>, options: &Options) -> Sources {
+    if options.files_from.is_some() {
+        let dir = path_of(paths.first().map_or(b".", Vec::as_slice));
+        return Sources::open_listed(&dir, names.unwrap_or_default(), options);
+    }
+    let paths: Vec<PathBuf> = paths.iter().map(|path| path_of(path)).collect();
+    Sources::open(&paths, options)
 }
 
 /// Where a copy goes; what is only listed goes nowhere.

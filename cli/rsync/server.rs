@@ -1,11 +1,10 @@
 //! How does this program serve a client that has started it with `--server`?
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{Destination, Event, Progress, Receive, Role, Send, Sources, Telling};
+use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Telling};
 use filter::{RuleList, Settings};
-use scheduler::sync::Surroundings;
+use scheduler::sync::{Surroundings, listed_names};
 use transport::{Connection, Reason, Session};
 use wire::greeting::read_secluded_args;
 use wire::options::{OptionError, Options, Side};
@@ -14,7 +13,7 @@ use wire::setup::exchange_versions;
 
 use super::glob::expand;
 use super::output::{Broken, Output, Way, speaks_utf8};
-use super::run::{self, path_of};
+use super::run::{self, path_of, sources};
 use crate::signals::Stopper;
 use crate::surroundings::surroundings;
 
@@ -82,21 +81,28 @@ fn serve(words: &[Vec<u8>], stopper: &Stopper) -> Result<i32, Refusal> {
     }
     let idle = (args.options.timeout > 0).then(|| Duration::from_secs(args.options.timeout.into()));
     connection.limit_idle(idle).map_err(|error| Refusal::here(error.exit_code(), &error))?;
+    let names = match listed_names(&args.options, !args.sends) {
+        Ok(names) => names,
+        Err(error) => {
+            let (text, code) = (run::rule_words(&error), error.exit_code());
+            return Err(Refusal { text, code, role: "server" });
+        }
+    };
     let Connection { reader, writer, .. } = &mut connection;
     let own = args.options.own_protocol();
     let protocol = exchange_versions(reader, writer, own).map_err(broken)?;
-    Ok(session(&args, Session { connection, protocol }))
+    Ok(session(&args, names.as_deref(), Session { connection, protocol }))
 }
 
-fn session(args: &ServerArgs, session: Session) -> i32 {
+fn session(args: &ServerArgs, names: Option<&[Vec<u8>]>, session: Session) -> i32 {
     let Session { mut connection, protocol } = session;
     let around = surroundings();
     let canceller = connection.canceller.clone();
     let hang_up = || _ = canceller.cancel(Reason::Failed);
     let (reader, writer) = (&mut connection.reader, &mut connection.writer);
     let done = match args.sends {
-        true => send(args, &around, |part| part.run(reader, writer, protocol, &hang_up)),
-        false => receive(args, &around, |part| part.run(reader, writer, protocol, &hang_up)),
+        true => send(args, names, &around, |part| part.run(reader, writer, protocol, &hang_up)),
+        false => receive(args, names, &around, |part| part.run(reader, writer, protocol, &hang_up)),
     };
     match done {
         // The client waits for the end of this process.
@@ -118,12 +124,16 @@ fn session(args: &ServerArgs, session: Session) -> i32 {
     }
 }
 
-fn send<T>(args: &ServerArgs, around: &Surroundings, work: impl FnOnce(&Send<'_>) -> T) -> T {
-    let paths: Vec<PathBuf> = args.paths.iter().map(|path| path_of(path)).collect();
+fn send<T>(
+    args: &ServerArgs,
+    names: Option<&[Vec<u8>]>,
+    around: &Surroundings,
+    work: impl FnOnce(&Send<'_>) -> T,
+) -> T {
     work(&Send {
         role: Role::Server(&args.capabilities),
         options: &args.options,
-        sources: &Sources::open(&paths, &args.options),
+        sources: &sources(&args.paths, names, &args.options),
         filter: &own_rules(args),
         umask: around.umask,
         telling: Telling::default(),
@@ -132,15 +142,23 @@ fn send<T>(args: &ServerArgs, around: &Surroundings, work: impl FnOnce(&Send<'_>
     })
 }
 
-fn receive<T>(args: &ServerArgs, around: &Surroundings, work: impl FnOnce(&Receive<'_>) -> T) -> T {
+fn receive<T>(
+    args: &ServerArgs,
+    names: Option<&[Vec<u8>]>,
+    around: &Surroundings,
+    work: impl FnOnce(&Receive<'_>) -> T,
+) -> T {
     let path = args.paths.first().filter(|path| !path.is_empty());
+    let Options { itemize, verbose, .. } = args.options;
+    let unchanged = itemize > 1 || itemize > 0 && verbose > 1;
     work(&Receive {
         role: Role::Server(&args.capabilities),
         options: &args.options,
         destination: &Destination::new(&path_of(path.map_or(b".", Vec::as_slice))),
         filter: &own_rules(args),
+        request: names.map_or(Request::Anything, Request::Names),
         umask: around.umask,
-        telling: Telling::default(),
+        telling: Telling { unchanged, ..Telling::default() },
         monitor: &nobody,
         progress: &Progress::default(),
         state_dir: around.state_dir.as_deref(),

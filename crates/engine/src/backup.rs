@@ -4,25 +4,40 @@ use std::sync::Arc;
 
 use tree::{Dir, Kind, Root};
 
+use crate::event::{Event, Monitor};
+use crate::list::join;
+use crate::notice::Notice;
 use crate::received::split;
 use crate::site::{Backup, Site};
 
 impl Site {
     /// Moves an item to where its backup belongs. Without `--backup` nothing happens.
-    pub(crate) fn back_up(&self, dir: &Dir, name: &[u8], path: &[u8]) -> tree::Result<()> {
+    pub(crate) fn back_up(
+        &self,
+        (dir, name): (&Dir, &[u8]),
+        path: &[u8],
+        monitor: Monitor<'_>,
+    ) -> tree::Result<()> {
         let Some(backup) = &self.backup else { return Ok(()) };
         let kept = backup.name(name);
         match &backup.root {
-            None => self.move_to(dir, name, dir, &kept),
+            None => self.move_to(dir, name, dir, &kept)?,
             Some(root) => {
                 let there = self.backup_dir(root, split(path).0)?;
-                self.move_to(dir, name, &there, &kept)
+                self.move_to(dir, name, &there, &kept)?;
             }
         }
+        backup.tell(path, monitor);
+        Ok(())
     }
 
     /// Keeps a copy of a file that is about to be replaced by a rename; its name stays in use.
-    pub(crate) fn back_up_replaced(&self, dir: &Dir, name: &[u8], path: &[u8]) -> tree::Result<()> {
+    pub(crate) fn back_up_replaced(
+        &self,
+        (dir, name): (&Dir, &[u8]),
+        path: &[u8],
+        monitor: Monitor<'_>,
+    ) -> tree::Result<()> {
         let Some(backup) = &self.backup else { return Ok(()) };
         let kept = backup.name(name);
         let there;
@@ -35,19 +50,20 @@ impl Site {
         };
         // Of an older backup nothing is kept.
         let _ = to.remove_file(&kept);
-        match dir.hard_link(name, to, &kept) {
-            Ok(()) => Ok(()),
-            Err(_) => self.move_to(dir, name, to, &kept),
+        if dir.hard_link(name, to, &kept).is_err() {
+            self.move_to(dir, name, to, &kept)?;
         }
+        backup.tell(path, monitor);
+        Ok(())
     }
 
     /// Copies a file that is about to be updated in place, and opens the copy.
     pub(crate) fn copy_to_backup(
         &self,
         backup: &Backup,
-        dir: &Dir,
-        name: &[u8],
+        (dir, name): (&Dir, &[u8]),
         path: &[u8],
+        monitor: Monitor<'_>,
     ) -> tree::Result<std::fs::File> {
         let kept = backup.name(name);
         let there;
@@ -59,6 +75,7 @@ impl Site {
             }
         };
         self.copy(dir, name, to, &kept)?;
+        backup.tell(path, monitor);
         to.open_file(&kept)
     }
 
@@ -119,6 +136,15 @@ impl Site {
             drop(parent_dir.apply(name, None, &set));
         }
         Ok(Arc::new(root.open_dir(path)?))
+    }
+}
+
+impl Backup {
+    /// Tells where an item is kept.
+    fn tell(&self, path: &[u8], monitor: Monitor<'_>) {
+        let to = join(&self.dir, &self.name(path));
+        let name = [path, b" to ", &to].concat();
+        monitor(Event::Notice { notice: Notice::BackedUp, name: &name });
     }
 }
 

@@ -221,6 +221,10 @@ impl Board {
         if let Some(turn) = Self::take(&mut state, wants_list)? {
             return Ok(turn);
         }
+        if state.end.is_some() {
+            let text = "it ends before it has answered everything".to_owned();
+            return Err(wire::Error::Protocol(text).into());
+        }
         let mut state = match patience {
             None => self.for_generator.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(patience) => {

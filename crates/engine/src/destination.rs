@@ -17,15 +17,9 @@ use crate::received::{ReceivedList, split};
 /// The mode of a directory that is made for a transfer, before the umask.
 const NEW_DIR_MODE: u32 = 0o777;
 
-/// What is done first of all, as errors name it.
-pub(crate) const LOOK: &str = "look at the destination";
-
 /// The argument that says where to write.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// As it was given.
-    given: PathBuf,
-    /// The same without regard to the working directory.
     path: PathBuf,
 }
 
@@ -36,12 +30,8 @@ pub(crate) struct Leave {
     pub(crate) dry_run: bool,
     /// `--mkpath`: the directories above it are made as well.
     pub(crate) make_path: bool,
-    /// `-R` keeps paths, so a single file never gets another name.
-    pub(crate) relative: bool,
     /// `--list-only`: nothing is written, wherever it would go.
     pub(crate) lists: bool,
-    /// `--existing`: nothing is made either.
-    pub(crate) existing: bool,
 }
 
 /// What the argument came to.
@@ -55,81 +45,95 @@ pub(crate) struct Settled {
     pub(crate) new_name: Option<Vec<u8>>,
     /// Whether the directory was made, or would have been.
     pub(crate) made: bool,
+    /// What `--mkpath` made or would have made, and how much that is.
+    pub(crate) made_path: Option<(Vec<u8>, usize)>,
 }
 
 impl Destination {
     /// Takes the argument as it was given; the empty one is the working directory.
     pub fn new(path: &Path) -> Self {
-        let given = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        let path = std::path::absolute(given).unwrap_or_else(|_| given.to_owned());
-        Self { given: given.to_owned(), path }
-    }
-
-    /// Returns the argument as it was given.
-    pub(crate) fn given(&self) -> &Path {
-        &self.given
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        Self { path: path.to_owned() }
     }
 
     /// Decides, knowing the first list and whether more come.
     pub(crate) fn settle(&self, first: &ReceivedList, more: bool, leave: Leave) -> Result<Settled> {
-        let bytes = self.given.as_os_str().as_bytes();
+        let bytes = self.path.as_os_str().as_bytes();
         let wants_dir = matches!(split(bytes).1, b"" | b"." | b"..");
-        match fs::metadata(&self.path) {
-            _ if leave.lists => self.nowhere(),
-            Ok(found) if found.is_dir() => self.directory(&self.path, false),
-            Ok(_) if is_single_file(first, more) && !wants_dir => self.one_file(leave),
-            Ok(_) => Err(Error::NotADirectory(self.path.clone())),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(self.failed(LOOK, &self.path, error))
-            }
-            Err(_) if is_single_file(first, more) && !wants_dir && !leave.relative => {
-                self.one_file(leave)
-            }
-            Err(_) => self.make(leave),
+        if leave.lists {
+            return Ok(nowhere(self.path.clone()));
         }
-    }
-
-    fn directory(&self, path: &Path, made: bool) -> Result<Settled> {
-        let root = Root::open(path).map_err(Error::Destination)?;
-        Ok(Settled { root: Some(root), path: path.to_owned(), new_name: None, made })
-    }
-
-    fn nowhere(&self) -> Result<Settled> {
-        Ok(Settled { root: None, path: self.path.clone(), new_name: None, made: false })
-    }
-
-    fn one_file(&self, leave: Leave) -> Result<Settled> {
+        let is_one_file = is_single_file(first, more) && !wants_dir;
         let (parent, name) = split_parent(&self.path);
-        if !parent.is_dir() && leave.make_path && !leave.dry_run {
-            Root::make_path(&parent, NEW_DIR_MODE).map_err(Error::Destination)?;
-        }
-        if !parent.exists() && leave.dry_run {
-            let new_name = Some(name);
-            return Ok(Settled { root: None, path: parent, new_name, made: false });
-        }
-        let settled = self.directory(&parent, false)?;
-        Ok(Settled { new_name: Some(name), ..settled })
+        let made_path = match leave.make_path {
+            true if is_one_file => self.make_path(&parent, leave)?,
+            true => self.make_path(&self.path, leave)?,
+            false => None,
+        };
+        let is_pretended = leave.dry_run && made_path.is_some();
+        let settled = match fs::metadata(&self.path) {
+            Ok(found) if found.is_dir() => directory(&self.path)?,
+            Ok(_) if !is_one_file => return Err(Error::NotADirectory(self.path.clone())),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed("look at the destination", &self.path, error));
+            }
+            _ if is_one_file && is_pretended => Settled { new_name: Some(name), ..nowhere(parent) },
+            _ if is_one_file => Settled { new_name: Some(name), ..directory(&parent)? },
+            _ if leave.dry_run => Settled { made: true, ..nowhere(self.path.clone()) },
+            _ => self.make()?,
+        };
+        Ok(Settled { made_path, ..settled })
     }
 
-    fn make(&self, leave: Leave) -> Result<Settled> {
-        if leave.dry_run || leave.existing {
-            let path = self.path.clone();
-            return Ok(Settled { root: None, path, new_name: None, made: !leave.existing });
-        }
-        if leave.make_path {
-            Root::make_path(&self.path, NEW_DIR_MODE).map_err(Error::Destination)?;
-        } else {
-            let made = fs::create_dir(&self.path);
-            // rsync has cut off a slash by then.
-            let path: PathBuf = self.path.components().collect();
-            made.map_err(|error| self.failed("make the directory", &path, error))?;
-        }
-        self.directory(&self.path, true)
+    /// Makes what is missing of a path, or counts it.
+    fn make_path(&self, path: &Path, leave: Leave) -> Result<Option<(Vec<u8>, usize)>> {
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.is_dir();
+        let count = match leave.dry_run {
+            true => path.ancestors().take_while(missing).count(),
+            false => Root::make_path(path, NEW_DIR_MODE)
+                .map_err(|error| {
+                    // Where something else is in the way, looking at the whole says it best.
+                    let looked = fs::metadata(path).err();
+                    let looked = looked.filter(|error| error.kind() != io::ErrorKind::NotFound);
+                    match looked {
+                        Some(source) => failed("make the path", path, source),
+                        None => Error::Destination(error),
+                    }
+                })?
+                .len(),
+        };
+        Ok((count > 0).then(|| (trimmed(path).to_vec(), count)))
     }
 
-    fn failed(&self, op: &'static str, path: &Path, source: io::Error) -> Error {
-        Error::Destination(tree::Error::Io { op, path: path.to_owned(), source })
+    fn make(&self) -> Result<Settled> {
+        let path = Path::new(OsStr::from_bytes(trimmed(&self.path)));
+        fs::create_dir(path).map_err(|error| failed("make the directory", path, error))?;
+        Ok(Settled { made: true, ..directory(&self.path)? })
     }
+}
+
+fn directory(path: &Path) -> Result<Settled> {
+    let root = Root::open(path).map_err(Error::Destination)?;
+    Ok(Settled { root: Some(root), ..nowhere(path.to_owned()) })
+}
+
+fn nowhere(path: PathBuf) -> Settled {
+    Settled { root: None, path, new_name: None, made: false, made_path: None }
+}
+
+fn failed(op: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::Destination(tree::Error::Io { op, path: path.to_owned(), source })
+}
+
+/// Returns a path without slashes at its end.
+pub(crate) fn trimmed(path: &Path) -> &[u8] {
+    let mut bytes = path.as_os_str().as_bytes();
+    while let [rest @ .., b'/'] = bytes
+        && !rest.is_empty()
+    {
+        bytes = rest;
+    }
+    bytes
 }
 
 fn is_single_file(first: &ReceivedList, more: bool) -> bool {

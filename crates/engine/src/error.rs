@@ -3,7 +3,8 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-use crate::destination::LOOK;
+use wire::escape::printable;
+
 use crate::trouble::Doing;
 
 /// Why a transfer could not go on.
@@ -64,6 +65,14 @@ pub enum Error {
     /// What went wrong was told to our client over the connection, with this exit code.
     #[error("the client was told why ({text})", text = wire::exit::describe(*.0))]
     Told(i32),
+    /// The sender lists a name that it should not.
+    #[error("the sender lists {}, which is {what}", printable(name))]
+    Unasked {
+        /// The name.
+        name: Vec<u8>,
+        /// `unrequested`, or `excluded` by our own rules.
+        what: &'static str,
+    },
     /// None of the sources is there.
     #[error("none of the sources exists: nothing to send")]
     NothingToSend,
@@ -73,6 +82,16 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// Tells whether a receiving side met it before it went through the first file list, where
+    /// rsync calls that side `Receiver`.
+    pub fn is_early(&self) -> bool {
+        match self {
+            Self::Destination(error) => error.operation() != "write",
+            Self::NotADirectory(_) | Self::Option { .. } | Self::Unasked { .. } => true,
+            _ => false,
+        }
+    }
+
     /// Tells whether the connection is what failed, so that there is nobody to be told.
     pub(crate) fn is_broken_connection(&self) -> bool {
         match self {
@@ -100,23 +119,17 @@ impl Error {
                 b"ERROR: destination must be a directory when copying more than 1 file".to_vec()
             }
             Self::Destination(error) => {
-                let path = error.path().as_os_str().as_bytes();
-                let is_write = error.operation() == "write";
-                let who = if is_write { "receiver" } else { "Receiver" };
-                Doing::of_destination(error).line(who, path, error.reason())
+                let who = if self.is_early() { "Receiver" } else { "receiver" };
+                line(who, Doing::of_destination(error), error)
+            }
+            Self::Tree(error) => line("sender", Doing::CHANGE_DIR, error),
+            Self::Argument(text) => text.clone().into_bytes(),
+            Self::Filter(error) => error.stock().into_bytes(),
+            Self::Unasked { name, what } => {
+                [format!("ERROR: rejecting {what} file-list name: ").as_bytes(), name].concat()
             }
             Self::NeedsProtocol { .. } | Self::Option { .. } => self.to_string().into_bytes(),
             error => format!("rsync: [{who}] {error}").into_bytes(),
-        }
-    }
-
-    /// Tells whether a receiving side met it before it looked at the first file list, where
-    /// rsync calls that side `Receiver`.
-    pub fn is_receivers(&self) -> bool {
-        match self {
-            Self::Destination(error) => error.operation() != "write",
-            Self::NotADirectory(_) | Self::Option { .. } => true,
-            _ => false,
         }
     }
 
@@ -124,8 +137,11 @@ impl Error {
     pub fn exit_code(&self) -> i32 {
         match self {
             Self::Wire(error) => error.exit_code(),
-            Self::Destination(error) if error.operation() == LOOK => wire::exit::FILE_SELECTION,
             Self::Tree(_) | Self::NotADirectory(_) => wire::exit::FILE_SELECTION,
+            Self::Destination(error) if !Doing::of_destination(error).writes() => {
+                wire::exit::FILE_SELECTION
+            }
+            Self::Unasked { .. } => wire::exit::UNSUPPORTED,
             Self::Random(_) | Self::Write(_) | Self::Destination(_) => wire::exit::FILE_IO,
             Self::Filter(error) => error.exit_code(),
             Self::NeedsProtocol { .. } => wire::exit::PROTOCOL,
@@ -136,4 +152,9 @@ impl Error {
             Self::NothingToSend => wire::exit::PARTIAL,
         }
     }
+}
+
+fn line(who: &str, doing: Doing, error: &tree::Error) -> Vec<u8> {
+    let path = std::path::absolute(error.path()).unwrap_or_else(|_| error.path().to_owned());
+    doing.line(who, path.as_os_str().as_bytes(), error.reason())
 }

@@ -47,7 +47,7 @@ impl IdMap {
             users,
             groups,
             own_groups: tree::own_groups(),
-            is_root: tree::is_root(),
+            is_root: options.super_user.unwrap_or_else(tree::is_root),
             known: Mutex::default(),
         })
     }

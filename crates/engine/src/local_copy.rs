@@ -3,19 +3,24 @@
 //! They speak the protocol through a pair of sockets; content does not go through it, the sender
 //! hands its files over opened (`handover`), and the system copies them.
 
-use std::io;
+use std::io::{self, IoSlice, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wire::options::{Append, Options};
+use wire::setup::CompressWish;
 
 use crate::error::{Error, Result};
+use crate::event::Event;
 use crate::handover::Handover;
 use crate::receive::Receive;
 use crate::role::Role;
 use crate::send::Send;
 use crate::summary::Summary;
 
+/// Bytes of a message with a line of a list, beside the names.
+const LINE_LEN: usize = 51;
 /// What this program can, as its own client tells it.
 const CAPABILITIES: &[u8] = b"iLsfxCIvu";
 
@@ -32,7 +37,16 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
         false => (Role::Client, Role::Server(CAPABILITIES)),
     };
     let send = Send { role: send_as, ..*send };
-    let receive = Receive { role: receive_as, ..*receive };
+    // rsync's receiver sends the lines of a list to its client.
+    let listed = AtomicU64::new(0);
+    let count = |event: Event<'_>| {
+        if let Event::Listed(item, _) = &event {
+            let names = item.name.len() + item.link_target.map_or(0, <[u8]>::len);
+            listed.fetch_add((LINE_LEN + names) as u64, Relaxed);
+        }
+        (receive.monitor)(event);
+    };
+    let receive = Receive { role: receive_as, monitor: &count, ..*receive };
     let hang_up = || {
         // A socket that is closed already needs no end.
         let _ = ours.shutdown(Shutdown::Both);
@@ -51,13 +65,22 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
             let _ = theirs.shutdown(Shutdown::Both);
             done
         });
-        let sent = send.run_with(reader, writer, protocol, &hang_up, handover);
+        let sent = send.run_with(reader, Outgoing(writer), protocol, &hang_up, handover);
         let received = receiving.join().unwrap_or(Err(Error::Wire(wire::Error::Closed)));
         match (sent, received) {
-            (Ok(_), Ok(received)) if receive.options.list_only => Ok(received),
+            (Ok(sent), Ok(received)) if receive.options.list_only => Ok(Summary {
+                sent_bytes: sent.sent_bytes,
+                received_bytes: sent.received_bytes + listed.load(Relaxed),
+                errors: sent.errors + received.errors,
+                ..received
+            }),
             (Ok(mut summary), Ok(received)) => {
                 summary.errors += received.errors;
                 summary.delete_limit |= received.delete_limit;
+                if handover.is_some() {
+                    // What went by the shorter way counts like what goes over a connection.
+                    summary.sent_bytes += summary.literal_bytes;
+                }
                 Ok(summary)
             }
             // Who failed first knows why; the other one lost its connection or heard it.
@@ -67,10 +90,35 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
     })
 }
 
+/// The sender's way out, which is closed when the sender is done with it.
+struct Outgoing(UnixStream);
+
+impl Write for Outgoing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_vectored(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.write_vectored(pieces)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        // A socket that is closed already needs no end.
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
+}
+
 /// Content goes through the protocol only where it is compared, compressed or recorded.
 fn hands_over(options: &Options) -> bool {
     let writes_in_place = options.inplace || options.write_devices || options.append != Append::No;
     options.sends_whole_files()
+        && options.compress == CompressWish::Off
         && !options.dry_run
         && !writes_in_place
         && !options.sparse

@@ -15,10 +15,10 @@ use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
 use wire::mux::{Framing, Message, MuxReader, MuxWriter};
-use wire::options::{InfoLevels, Options};
+use wire::options::Options;
 
 use crate::board::Board;
-use crate::destination::{Destination, Leave};
+use crate::destination::{Destination, Leave, trimmed};
 use crate::error::Result;
 use crate::event::{Event, Monitor, Telling};
 use crate::finish::{DelayedUpdates, Tally};
@@ -28,7 +28,9 @@ use crate::ids::IdMap;
 use crate::notice::Notice;
 use crate::outbox::{Outbox, give_up};
 use crate::progress::Progress;
+use crate::received::ReceivedList;
 use crate::receiver::{Receiver, ReceiverRules};
+use crate::requested::{Request, Requested};
 use crate::role::Role;
 use crate::session::{self, Duty};
 use crate::site::Site;
@@ -50,6 +52,8 @@ pub struct Receive<'a> {
     pub destination: &'a Destination,
     /// The filter rules, in order; a server gets them from its client.
     pub filter: &'a RuleList,
+    /// What the sender is asked for; a list of names that lies here is sent to it.
+    pub request: Request<'a>,
     /// The process's file mode mask.
     pub umask: u32,
     /// What is to be told of items.
@@ -122,7 +126,7 @@ impl Receive<'_> {
         let far = Mutex::new(Heard::default());
         let outbox = match self.role {
             Role::Client => None,
-            Role::Server(_) => Some(Outbox::new(InfoLevels::of(self.options), protocol)),
+            Role::Server(_) => Some(Outbox::new(self.options, protocol)),
         };
         let to_client = |event: Event<'_>| {
             if let Some(outbox) = &outbox {
@@ -215,7 +219,7 @@ impl Receive<'_> {
         let filter = self.filter_rules(reader, &mut out, &shared.dialect)?;
         let fields = session::fields(self.options, &shared.dialect);
         let decoder = FlistDecoder::new(&shared.dialect, fields)?;
-        let rules = self.receiver_rules(shared);
+        let rules = self.receiver_rules(shared, &filter);
         let mut receiver = Receiver::new(reader, rules, shared.board, &shared.site, decoder);
         let mut summary = std::thread::scope(|scope| {
             let reading = scope.spawn(|| {
@@ -253,9 +257,19 @@ impl Receive<'_> {
         shared: &Shared<'_>,
     ) -> Result<Summary> {
         let protocol = shared.dialect.protocol;
-        let settled = self.settle(shared);
-        let (site, is_empty) = match settled {
-            Ok((site, is_empty)) => (shared.site.get_or_init(|| site), is_empty),
+        if let Request::Names(names) = self.request {
+            // Lists come meanwhile, so the receiver must be reading by now.
+            session::put_names(&mut out, names, protocol)?;
+        }
+        let (first, more) = shared.board.await_first()?;
+        if matches!(self.role, Role::Client) && first.len() == 0 {
+            // A sender without anything to send has gone by now.
+            shared.board.close();
+            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
+        }
+        let settled = self.settle(&first, more, shared);
+        let site = match settled {
+            Ok(site) => shared.site.get_or_init(|| site),
             Err(error) => {
                 return Err(give_up(&mut out, protocol, shared.outbox, error, "Receiver"));
             }
@@ -264,10 +278,6 @@ impl Receive<'_> {
             outbox.empty_into(&mut out)?;
         }
         shared.board.site_is_known();
-        if is_empty && matches!(self.role, Role::Client) {
-            // A server that has sent nothing expects nothing any more.
-            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
-        }
         let base = site.path.canonicalize().unwrap_or_else(|_| site.path.clone());
         let base = std::os::unix::ffi::OsStrExt::as_bytes(base.as_os_str()).to_vec();
         let filter = ActiveFilter::new(filter, Side::Receiver, &base);
@@ -286,25 +296,23 @@ impl Receive<'_> {
         })
     }
 
-    /// Finds out where files go, and whether there are none.
-    fn settle(&self, shared: &Shared<'_>) -> Result<(Site, bool)> {
-        let (first, more) = shared.board.await_first()?;
-        let is_empty = first.len() == 0;
+    fn settle(&self, first: &ReceivedList, more: bool, shared: &Shared<'_>) -> Result<Site> {
         let leave = Leave {
             dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
-            relative: self.options.relative,
-            lists: self.options.list_only || is_empty,
-            existing: self.options.existing,
+            lists: self.options.list_only || first.len() == 0,
         };
-        let settled = self.destination.settle(&first, more, leave)?;
-        if settled.made {
-            let name = std::os::unix::ffi::OsStrExt::as_bytes(self.destination.given().as_os_str());
-            let name = name.strip_suffix(b"/").unwrap_or(name);
-            (shared.monitor)(Event::Notice { notice: Notice::CreatedDirectory, name });
+        let settled = self.destination.settle(first, more, leave)?;
+        if session::tells_of_destination(self.options) {
+            let tell = |notice, name| (shared.monitor)(Event::Notice { notice, name });
+            if let Some((name, count)) = &settled.made_path {
+                tell(Notice::CreatedPath(*count), name);
+            }
+            if settled.made {
+                tell(Notice::CreatedDirectory, trimmed(&settled.path));
+            }
         }
-        let site = Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)?;
-        Ok((site, is_empty))
+        Site::new(settled, self.options, self.umask, self.state_dir, shared.monitor)
     }
 
     fn generator_rules<'s>(&'s self, shared: &'s Shared<'_>) -> GeneratorRules<'s> {
@@ -325,10 +333,22 @@ impl Receive<'_> {
         }
     }
 
-    fn receiver_rules<'s>(&'s self, shared: &'s Shared<'_>) -> ReceiverRules<'s> {
+    fn receiver_rules<'s>(
+        &'s self,
+        shared: &'s Shared<'_>,
+        filter: &RuleList,
+    ) -> ReceiverRules<'s> {
         let dialect = &shared.dialect;
+        let trusts = self.options.trust_sender || self.options.old_args > 0;
+        let requested = match self.role {
+            Role::Client if !trusts => Requested::new(self.request, filter, self.options),
+            _ => None,
+        };
         ReceiverRules {
             options: self.options,
+            requested,
+            pruning: (self.options.prune_empty_dirs)
+                .then(|| ActiveFilter::new(filter, Side::Receiver, b"")),
             dialect,
             telling: self.telling,
             monitor: shared.monitor,

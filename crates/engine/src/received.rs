@@ -26,7 +26,8 @@ pub(crate) struct Entry {
     pub(crate) dir_mark: DirMark,
     /// We may not give files to this group.
     pub(crate) keeps_group: bool,
-    /// A second entry of the same name; it is never looked at.
+    /// A second entry of the same name, or an empty directory that is left out; it is never
+    /// looked at.
     pub(crate) is_duplicate: bool,
     rare: Option<Box<Rare>>,
 }
@@ -258,11 +259,13 @@ impl ReceivedList {
     pub(crate) fn find(&self, path: &[u8], is_dir: bool) -> Option<usize> {
         let order = |entry: &Entry| order::compare(&entry.name, entry.is_dir(), path, is_dir);
         if !self.is_searchable {
-            return self.entries.iter().position(|entry| order(entry) == Ordering::Equal);
+            let fits = |entry: &Entry| order(entry) == Ordering::Equal && !entry.is_duplicate;
+            return self.entries.iter().position(fits);
         }
         let at = self.entries.partition_point(|entry| order(entry) == Ordering::Less);
         let entry = self.entries.get(at)?;
-        (*entry.name == *path && entry.is_dir() == is_dir).then_some(at)
+        let fits = *entry.name == *path && entry.is_dir() == is_dir && !entry.is_duplicate;
+        fits.then_some(at)
     }
 
     fn mark_duplicates(&mut self) {
@@ -278,6 +281,29 @@ impl ReceivedList {
             survivor.dir_mark = merged(survivor.dir_mark, entry.dir_mark);
         }
         self.mark_files_under_directories();
+    }
+
+    /// Leaves out each directory without a file anywhere below it, but for protected ones and
+    /// those above them (`--prune-empty-dirs`).
+    pub(crate) fn prune(&mut self, is_protected: impl Fn(&[u8]) -> bool) {
+        let mut kept: Option<usize> = None;
+        for index in (0..self.entries.len()).rev() {
+            let entry = &self.entries[index];
+            // What lies in a directory follows it.
+            let has_content = kept.is_some_and(|kept| {
+                let below = self.entries[kept].name.strip_prefix(&*entry.name);
+                below.is_some_and(|below| below.starts_with(b"/"))
+            });
+            let is_left_out = entry.is_dir()
+                && *entry.name != *b"."
+                && !has_content
+                && !is_protected(&entry.name);
+            if is_left_out {
+                self.entries[index].is_duplicate = true;
+            } else if !entry.is_duplicate {
+                kept = Some(index);
+            }
+        }
     }
 
     /// Of a file and a directory of one name the directory stays.

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use delta::codec::CompressKind;
 use delta::{SeedOrder, StrongSum, SumKind};
 use wire::dialect::{Compat, CompressName, Dialect, ServerWish, SumName};
+use wire::files_from;
 use wire::flist::FlistFields;
 use wire::mux::{Framing, MuxReader, MuxWriter};
-use wire::options::Options;
+use wire::options::{Info, InfoLevels, Options};
 use wire::setup::{Answer, Offer, client_setup, server_setup};
 
 use crate::error::{Error, Result};
@@ -74,6 +75,31 @@ pub(crate) fn tell_begin(dialect: &Dialect, options: &Options, monitor: Monitor<
     let sum = if options.checksum { dialect.file_sum } else { dialect.transfer_sum };
     let (protocol, incremental) = (dialect.protocol, dialect.inc_recurse());
     monitor(Event::Begins(Session { protocol, incremental, sum }));
+}
+
+/// Tells whether it is worth a line that the destination was made.
+pub(crate) fn tells_of_destination(options: &Options) -> bool {
+    let format = options.out_format.as_deref().unwrap_or_default();
+    options.itemize > 0
+        || format.windows(2).any(|two| two == b"%i")
+        || InfoLevels::of(options).level(Info::Name) > 0
+}
+
+/// Sends names of `--files-from`; before protocol 31 they stand between the frames.
+pub(crate) fn put_names<W: Write>(
+    out: &mut MuxWriter<W>,
+    names: &[Vec<u8>],
+    protocol: u32,
+) -> Result<()> {
+    let mut bytes = Vec::new();
+    files_from::put_names(&mut bytes, names);
+    let framing = out.framing();
+    if protocol < 31 {
+        out.set_framing(Framing::Raw);
+    }
+    out.data(&bytes)?;
+    out.set_framing(framing);
+    Ok(out.flush()?)
 }
 
 /// Refuses what this protocol cannot carry, as rsync does.

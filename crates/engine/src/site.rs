@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tree::{Dir, Follow, Journal, Root};
-use wire::options::{AltDestKind, Options};
+use wire::options::{AltDest, AltDestKind, Options};
 
 use crate::destination::Settled;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::event::{Event, Gravity, Monitor, Problem};
 use crate::list::join;
 use crate::received::split;
 use crate::site_dirs::SiteDirs;
-use crate::trouble::{Doing, Who};
+use crate::trouble::{Doing, Trouble, Who};
 
 /// Where partial files are kept without `--partial-dir`, when updates are delayed.
 const DELAY_DIR: &[u8] = b".~tmp~";
@@ -52,6 +52,8 @@ pub(crate) struct Site {
 pub(crate) struct Backup {
     /// The tree of `--backup-dir`; without it a backup lies beside its file.
     pub(crate) root: Option<Root>,
+    /// How the user named that; empty without it.
+    pub(crate) dir: Vec<u8>,
     pub(crate) suffix: Vec<u8>,
 }
 
@@ -67,7 +69,7 @@ impl Site {
         let base = settled.path.clone();
         let follow = if options.keep_dirlinks { Follow::DirLinks } else { Follow::Never };
         let alternatives = match &options.alt_dest {
-            Some(alt) => alt.dirs.iter().map(|dir| Root::open(&below(&base, dir)).ok()).collect(),
+            Some(alt) => alt.dirs.iter().map(|dir| alternative(alt, &base, dir, monitor)).collect(),
             None => Vec::new(),
         };
         let temp_dir = match &options.temp_dir {
@@ -96,7 +98,7 @@ impl Site {
             temp_dir,
             journal,
             suffix,
-            is_root: tree::is_root(),
+            is_root: options.super_user.unwrap_or_else(tree::is_root),
             umask,
         })
     }
@@ -179,12 +181,35 @@ impl Backup {
             (None, Some(_)) => Vec::new(),
             (None, None) => BACKUP_SUFFIX.to_vec(),
         };
-        Ok(Self { root, suffix })
+        let dir = options.backup_dir.as_deref().unwrap_or_default();
+        let dir = dir.strip_suffix(b"/").unwrap_or(dir).to_vec();
+        Ok(Self { root, dir, suffix })
     }
 
     /// Returns the name of a file's backup.
     pub(crate) fn name(&self, name: &[u8]) -> Vec<u8> {
         [name, &self.suffix].concat()
+    }
+}
+
+/// Opens another folder to compare with; one that is not there is only told.
+fn alternative(alt: &AltDest, base: &Path, dir: &[u8], monitor: Monitor<'_>) -> Option<Root> {
+    let path = below(base, dir);
+    match Root::open(&path) {
+        Ok(root) => Some(root),
+        Err(_) => {
+            let option = match alt.kind {
+                AltDestKind::Compare => "--compare-dest",
+                AltDestKind::Copy => "--copy-dest",
+                AltDestKind::Link => "--link-dest",
+            };
+            let whole = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+            let stock = format!("{option} arg does not exist: {}", whole.display());
+            let trouble = Trouble::Other { ours: format!("{option}: no such directory"), stock };
+            let (gravity, who) = (Gravity::Warning, Who::Receiver);
+            monitor(Event::Problem(Problem { path, trouble, gravity, who }));
+            None
+        }
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Sources {
     roots: Vec<Root>,
     /// The absolute path of each root, for filter rules that speak of absolute paths.
     bases: Vec<Vec<u8>>,
+    /// The path of each root as it was written; empty for the working directory.
+    written: Vec<Vec<u8>>,
     given: Vec<Source>,
     missing: u64,
     /// The directory that names of a list are looked for in.
@@ -49,9 +51,9 @@ pub struct Sources {
 
 /// An argument taken apart.
 #[derive(Debug, PartialEq, Eq)]
-struct Argument {
+pub(crate) struct Argument {
     base: Vec<u8>,
-    name: Vec<u8>,
+    pub(crate) name: Vec<u8>,
     content: bool,
     /// Whether it begins with `./`, which is worth an entry of its own.
     dot: bool,
@@ -72,7 +74,8 @@ impl Sources {
     /// they come over the connection.
     pub fn open_listed(dir: &Path, names: &[Vec<u8>], options: &Options) -> Self {
         let mut sources = Self { home: dir.to_owned(), ..Self::default() };
-        for name in names {
+        // Without the directory no name is worth a line.
+        for name in names.iter().filter(|_| dir.is_dir()) {
             sources.ask(&inside(name), options);
         }
         sources.sorted()
@@ -95,7 +98,8 @@ impl Sources {
     pub fn check(&self) -> Result<()> {
         match &self.refused {
             Some(text) => Err(Error::Argument(text.clone())),
-            None => Ok(()),
+            None if self.home.as_os_str().is_empty() => Ok(()),
+            None => Root::open(&self.home).map(drop).map_err(Error::Tree),
         }
     }
 
@@ -115,6 +119,10 @@ impl Sources {
 
     pub(crate) fn bases(&self) -> &[Vec<u8>] {
         &self.bases
+    }
+
+    pub(crate) fn written(&self) -> &[Vec<u8>] {
+        &self.written
     }
 
     pub(crate) fn given(&self) -> &[Source] {
@@ -177,6 +185,9 @@ impl Sources {
                 self.roots.push(Root::open(&path)?);
                 let real = path.canonicalize().unwrap_or(path);
                 self.bases.push(real.as_os_str().as_bytes().to_vec());
+                let written: PathBuf = base.components().collect();
+                let written = written.strip_prefix(".").unwrap_or(&written);
+                self.written.push(written.as_os_str().as_bytes().to_vec());
                 self.roots.len() - 1
             }
         };
@@ -189,7 +200,9 @@ impl Sources {
         let tree = &self.roots[usize::from(root)];
         let dir = match tree.open_dir(parent) {
             Err(_) if options.relative => {
-                let dir = tree.open_dir_with(parent, Follow::DirLinks)?;
+                let dir = tree
+                    .open_dir_with(parent, Follow::DirLinks)
+                    .map_err(|error| error.of_path(tree.path_of(&name)))?;
                 self.through_links = true;
                 dir
             }
@@ -253,7 +266,7 @@ fn split_last(name: &[u8]) -> (&[u8], &[u8]) {
 
 /// Splits an argument into the directory to read from and the name in it: a slash, `.` or `..`
 /// at the end asks for the content alone (docs/protocol/file-list.md).
-fn plain_argument(path: &[u8]) -> Argument {
+pub(crate) fn plain_argument(path: &[u8]) -> Argument {
     let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let content = matches!(last, b"" | b"." | b"..");
     let (base, name) = match path.len() - last.len() {
@@ -267,7 +280,7 @@ fn plain_argument(path: &[u8]) -> Argument {
 }
 
 /// Splits an argument of `--relative`: what stands behind `/./`, or all of it, is the name.
-fn relative_argument(path: &[u8]) -> Argument {
+pub(crate) fn relative_argument(path: &[u8]) -> Argument {
     let cut = path.windows(3).position(|part| part == b"/./");
     let (base, rest) = match cut {
         Some(0) => (&b"/"[..], &path[2..]),
@@ -289,7 +302,7 @@ fn clean(path: &[u8]) -> Vec<u8> {
 }
 
 /// Keeps a name of a list inside the directory that the list is about.
-fn inside(name: &[u8]) -> Vec<u8> {
+pub(crate) fn inside(name: &[u8]) -> Vec<u8> {
     let mut parts: Vec<&[u8]> = Vec::new();
     for part in name.split(|byte| *byte == b'/') {
         match part {

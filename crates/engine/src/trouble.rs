@@ -6,8 +6,6 @@
 use std::fmt;
 use std::io;
 
-use crate::destination::LOOK;
-
 /// Which part of a session met the trouble; rsync names it in its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
@@ -85,6 +83,10 @@ impl Doing {
     pub const REMOVE_DIR: Doing = Doing("delete_file: rmdir({}) failed");
     /// Looking at a destination.
     pub const STAT_DEST: Doing = Doing("recv_generator: failed to stat {}");
+    /// Entering the destination.
+    const ENTER_DEST: Doing = Doing("change_dir#3 {} failed");
+    /// Making the destination.
+    const MAKE_DEST: Doing = Doing("mkdir {} failed");
 }
 
 impl Doing {
@@ -92,10 +94,15 @@ impl Doing {
     pub(crate) fn of_destination(error: &tree::Error) -> Doing {
         match error.operation() {
             "write" => Doing::WRITE,
-            LOOK => Doing("ERROR: cannot stat destination {}"),
-            op if op.starts_with("make") => Doing("mkdir {} failed"),
-            _ => Doing("change_dir#3 {} failed"),
+            op if op.starts_with("make") => Doing::MAKE_DEST,
+            op if op.starts_with("look") => Doing("ERROR: cannot stat destination {}"),
+            _ => Doing::ENTER_DEST,
         }
+    }
+
+    /// Tells whether the destination was being changed.
+    pub(crate) fn writes(self) -> bool {
+        self == Doing::WRITE || self == Doing::MAKE_DEST
     }
 
     /// Returns rsync's line: who, what, where and why.

@@ -65,6 +65,35 @@ pub enum Error {
 }
 
 impl Error {
+    /// Gives rsync's line for this error.
+    pub fn stock(&self) -> String {
+        let Error::Syntax { rule, origin, reason } = self else {
+            return match self {
+                Error::Merge { path, source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                    let reason = "No such file or directory (2)";
+                    format!("rsync: [client] failed to open exclude file {path}: {reason}")
+                }
+                error => error.to_string(),
+            };
+        };
+        let place = match origin {
+            Origin::File { path, line: 0 } => format!("<rule from {path}>"),
+            Origin::File { path, line } => format!("<rule from {path} line {line}>"),
+            Origin::Option | Origin::FarSide => rule.to_string(),
+        };
+        match reason {
+            Reason::UnknownRule => format!("Unknown filter rule: {place}"),
+            Reason::MissingPattern => format!("unexpected end of filter rule: {place}"),
+            Reason::TrailingText => format!("'!' rule has trailing characters: {place}"),
+            Reason::BadModifier(byte) => {
+                let at = rule.find_byte(*byte).unwrap_or_default();
+                let byte = char::from(*byte);
+                format!("invalid modifier '{byte}' at position {at} in filter rule: {place}")
+            }
+            Reason::SideTwice | Reason::TooLong => self.to_string(),
+        }
+    }
+
     /// Gives rsync's exit code for this error.
     pub fn exit_code(&self) -> i32 {
         match self {
@@ -86,7 +115,7 @@ pub enum Origin {
     File {
         /// The file's path.
         path: BString,
-        /// The line, counted from 1.
+        /// The line, counted from 1; 0 where rules stand by the word.
         line: usize,
     },
 }
@@ -104,7 +133,10 @@ impl fmt::Display for Origin {
             Origin::FarSide => f.write_str("the far side's list"),
             Origin::File { path, line } => {
                 let path: &BStr = path.as_bstr();
-                write!(f, "{path:?} line {line}")
+                match line {
+                    0 => write!(f, "{path:?}"),
+                    line => write!(f, "{path:?} line {line}"),
+                }
             }
         }
     }

@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::lines::LineEnds;
 use crate::merge::{Loader, Place, ReadFile};
 use crate::pattern::{Pattern, Root};
-use crate::rule::{MatchRule, MergeRule, Perishable, Rule, Side, Split, Style, Traits, Verdict};
+use crate::rule::{
+    MatchRule, MergeRule, Perishable, Rule, Side, Source, Split, Style, Traits, Verdict,
+};
 
 /// What has to be known before the first rule is read.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +111,7 @@ impl RuleList {
                 verdict: Verdict::Exclude,
                 traits: Traits { perishable: Perishable::Since30, ..Traits::default() },
                 pattern: Pattern::new(text, true, &Root::Transfer),
+                source: Source::Option,
             }));
         }
         if closing.cvs_exclude {
@@ -123,6 +126,12 @@ impl RuleList {
     /// Says whether there is no rule at all.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
+    }
+
+    /// Says whether the rules decide by names alone, without merge files of directories and
+    /// without knowing where the transfer's root lies.
+    pub fn judge_names_alone(&self) -> bool {
+        self.rules.iter().all(|rule| !matches!(rule, Rule::DirMerge(_)) && !rule.traits().absolute)
     }
 
     /// Says whether any rule, even a cleared one, was about names of extended attributes; then the

@@ -27,6 +27,12 @@ impl Error {
         Self::Io { op, path, source: source.into() }
     }
 
+    /// Says it of another path, which could not be reached for this reason.
+    pub fn of_path(self, path: PathBuf) -> Self {
+        let Self::Io { op, source, .. } = self;
+        Self::Io { op, path, source }
+    }
+
     /// Tells whether the thing was simply not there (any more).
     pub fn is_not_found(&self) -> bool {
         let Self::Io { source, .. } = self;

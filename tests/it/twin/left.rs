@@ -85,6 +85,8 @@ fn voices(text: &str, order: Order) -> BTreeMap<&str, Vec<&str>> {
 
 /// Returns who says a line: the role that it names, the generator by its words, or the client.
 fn voice(line: &str) -> &str {
+    // A log says it behind the time and the number of its process.
+    let line = line.strip_prefix("TODAY TIME [PID] ").unwrap_or(line);
     let role = line.split_once('[').and_then(|(_, rest)| rest.split_once([']', '=']));
     let is_role =
         |name: &str| ["sender", "receiver", "generator"].contains(&name.to_lowercase().as_str());

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use filter::Verdict;
+use filter::{Hit, Verdict};
 use tree::{Dir, Kind, Listing};
 use wire::flist::order;
 use wire::options::{DeleteTiming, Options};
@@ -16,10 +16,10 @@ use crate::attributes::read_merge_file;
 use crate::error::Result;
 use crate::event::Event;
 use crate::list::join;
-use crate::notice::Notice;
+use crate::notice::{Notice, RuleHit};
 use crate::received::{ReceivedList, split};
 use crate::summary::Counts;
-use crate::trouble::{Doing, Trouble};
+use crate::trouble::{Doing, Trouble, Who};
 use wire::ndx::NDX_DEL_STATS;
 
 /// The bit that says that the sender could not read everything.
@@ -153,11 +153,14 @@ impl<W: Write> Generator<'_, W> {
             }
         };
         self.go_to(path, &dir);
+        if self.is_held_back() {
+            return Ok(());
+        }
         let Some(names) = self.names_in(&dir) else { return Ok(()) };
         for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
             let name = join(path, listed.name);
             let is_dir = listed.kind == Kind::Dir;
-            if list.has(&name) || self.filter.check(&name, is_dir) == Verdict::Exclude {
+            if list.has(&name) || self.is_protected(self.filter.hit(&name, is_dir), &name, is_dir) {
                 continue;
             }
             if self.deletions.timing == Some(DeleteTiming::Delay) {
@@ -213,7 +216,9 @@ impl<W: Write> Generator<'_, W> {
     fn enter(&mut self, path: &[u8], dir: &Dir) {
         let mut read = |name: &[u8]| read_merge_file(dir, name);
         if let Err(error) = self.filter.enter_dir(path, &mut read) {
-            self.other_problem(path, error.to_string(), error.to_string());
+            // Nobody knows what a rule that makes no sense was to protect.
+            self.board.add_io_error(IO_ERROR_GENERAL);
+            self.other_problem(path, error.to_string(), error.stock());
         }
         self.deletions.entered.push(path.to_vec());
     }
@@ -312,13 +317,19 @@ impl<W: Write> Generator<'_, W> {
         let mut fate = Fate::Gone;
         for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
             let (below, is_dir) = (join(path, listed.name), listed.kind == Kind::Dir);
-            let is_kept = self.filter.check_in_doomed_dir(&below, is_dir) == Verdict::Exclude;
+            let hit = self.filter.hit_in_doomed_dir(&below, is_dir);
+            let is_kept = self.is_protected(hit, &below, is_dir);
             if is_kept || self.delete(&inside, listed.name, &below, is_dir, cause) == Fate::Stays {
                 fate = Fate::Stays;
             }
         }
         self.go_to(split(path).0, dir);
         fate
+    }
+
+    fn is_protected(&self, hit: Option<Hit<'_>>, name: &[u8], is_dir: bool) -> bool {
+        let monitor = self.rules.monitor;
+        RuleHit::judged(hit, Who::Generator, (name, is_dir), monitor) == Verdict::Exclude
     }
 
     fn limit_is_reached(&self) -> bool {
@@ -348,7 +359,7 @@ impl<W: Write> Generator<'_, W> {
         path: &[u8],
         kind: tree::Result<Kind>,
     ) -> Fate {
-        match self.site.back_up(dir, name, path) {
+        match self.site.back_up((dir, name), path, self.rules.monitor) {
             Ok(()) => {
                 self.tell_deleted(path, kind.unwrap_or(Kind::Regular), Cause::Extraneous);
                 Fate::Gone

@@ -14,6 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use delta::SumKind;
 use delta::codec::CompressKind;
+use filter::ActiveFilter;
 use wire::dialect::Dialect;
 use wire::flist::FlistDecoder;
 use wire::item::{Reply, ReplyDecoder, iflags};
@@ -29,6 +30,7 @@ use crate::handover::Handover;
 use crate::ids::IdMap;
 use crate::progress::Progress;
 use crate::received::{Entry, ReceivedList};
+use crate::requested::Requested;
 use crate::site::Site;
 use crate::site_dirs::SiteDirs;
 use crate::summary::Counts;
@@ -40,6 +42,10 @@ use workers::Workers;
 /// What of the session decides how the receiver reads.
 pub(crate) struct ReceiverRules<'a> {
     pub(crate) options: &'a Options,
+    /// What a client checks the names of its sender against.
+    pub(crate) requested: Option<Requested>,
+    /// Empty directories are left out, but for those that these rules protect.
+    pub(crate) pruning: Option<ActiveFilter>,
     pub(crate) dialect: &'a Dialect,
     pub(crate) telling: Telling,
     pub(crate) monitor: Monitor<'a>,
@@ -73,6 +79,10 @@ pub(crate) struct Receiver<'a, 'r, R> {
     next_ndx: i32,
     site_dirs: SiteDirs,
     lists_ended: bool,
+    /// Lists that are done with.
+    retired: usize,
+    /// Entries up to the end of the list that was answered from last.
+    listed_here: u64,
     phase: u32,
     pub(crate) totals: Totals,
 }
@@ -111,6 +121,8 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
             next_ndx: 0,
             site_dirs: SiteDirs::default(),
             lists_ended: false,
+            retired: 0,
+            listed_here: 0,
             phase: 0,
             totals: Totals::default(),
         }
@@ -124,8 +136,7 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
 
     fn read_all(&mut self) -> Result<()> {
         self.first_list()?;
-        let is_over = self.rules.is_client && self.lists.front().is_none_or(|list| list.len() == 0);
-        let before_requests = self.site_is_known()? && !is_over;
+        let before_requests = self.site_is_known()?;
         if before_requests {
             std::thread::scope(|scope| {
                 let site = self.site.get().ok_or_else(too_early)?;
@@ -133,7 +144,7 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
                 self.read_replies(&workers)
             })?;
         }
-        if self.rules.is_client {
+        if self.rules.is_client && before_requests {
             self.drain();
         }
         Ok(())
@@ -175,8 +186,10 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
 
     /// Deals with the end of a list or a phase.
     fn done(&mut self) -> Result<()> {
+        self.tell_standing(None, self.listed_here);
         if self.rules.dialect.inc_recurse() && !self.lists.is_empty() {
             self.lists.pop_front();
+            self.retired += 1;
             if !self.lists.is_empty() {
                 return Ok(());
             }

@@ -20,6 +20,7 @@ use crate::board::{Asked, BasisAt};
 use crate::error::{Error, Result};
 use crate::event::{Direction, Event, Item, Moved};
 use crate::finish::Finish;
+use crate::progress::Watch;
 use crate::received::Entry;
 use crate::site::Site;
 use crate::trouble::Doing;
@@ -34,7 +35,7 @@ struct Spot<'s> {
     name: &'s [u8],
 }
 
-impl<R: Read> Receiver<'_, '_, R> {
+impl<'a, R: Read> Receiver<'a, '_, R> {
     /// Deals with a report that no content belongs to.
     pub(super) fn item(&mut self, request: &Request) -> Result<()> {
         let list = self.lists.iter().find(|list| list.at(request.ndx).is_some()).map(Arc::clone);
@@ -42,6 +43,9 @@ impl<R: Read> Receiver<'_, '_, R> {
         let Some(entry) = entry else {
             return Err(broken(format!("a report on index {}, which no list has", request.ndx)));
         };
+        if let Some(list) = &list {
+            self.listed_here = self.entries_before(list, list.ndx_end());
+        }
         let awaited = self.board.take_awaited(request.ndx);
         let wanted = awaited.as_ref().map(|long| long.wanted.as_slice()).unwrap_or_default();
         self.read_values(request, entry, wanted)?;
@@ -99,6 +103,7 @@ impl<R: Read> Receiver<'_, '_, R> {
             return Err(broken(text));
         };
         let list = Arc::clone(&asked.list);
+        self.listed_here = self.entries_before(&list, list.ndx_end());
         let entry = &list.entries[asked.index];
         self.read_values(&request, entry, &asked.long.wanted)?;
         let tells_after = self.rules.telling.after_transfer;
@@ -119,12 +124,21 @@ impl<R: Read> Receiver<'_, '_, R> {
         tally.literal_bytes.fetch_add(outcome.literal_bytes, Relaxed);
         tally.matched_bytes.fetch_add(outcome.matched_bytes, Relaxed);
         self.rules.progress.sent_files.fetch_add(1, Relaxed);
+        let passed = self.entries_before(&list, request.ndx + 1);
+        self.tell_standing(Some(entry.size), passed);
         if tells_after {
             let checksum = Some(outcome.sum.as_slice()).filter(|sum| !sum.is_empty());
             let moved = Moved { data_bytes: outcome.wire_bytes, sum_bytes, checksum };
             self.tell(&request, entry, moved);
         }
         Ok(())
+    }
+
+    fn watch(&self, asked: &Asked) -> Watch<'a> {
+        let size = asked.list.entries[asked.index].size;
+        let told = self.tells_progress();
+        let told = told.then_some((self.rules.monitor, size, self.totals.total_size));
+        Watch { progress: self.rules.progress, told }
     }
 
     /// The sender repeats what was said of the basis.
@@ -161,7 +175,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         if finish.writes_in_place() && (asked.now.is_some() || self.rules.options.inplace) {
             return self.in_place(&asked, site, &spot);
         }
-        let is_small = entry.size <= SMALL_FILE && asked.head.count == 0;
+        let is_small = entry.size <= SMALL_FILE && asked.head.count == 0 && !asked.is_redo;
         if is_small && !self.rules.options.sparse && !self.rules.options.preallocate {
             return self.small(asked, site, spot, workers);
         }
@@ -192,7 +206,8 @@ impl<R: Read> Receiver<'_, '_, R> {
         let room = usize::try_from(asked.list.entries[asked.index].size).unwrap_or(0);
         let sink = Sink::Memory(Vec::with_capacity(room));
         let head = asked.head;
-        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false };
+        let watch = self.watch(&asked);
+        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false, watch };
         let mut outcome = self.decoding.read(self.reader, work, false)?;
         if !outcome.is_verified {
             self.finish(site).failed_verification(&asked, "discarded");
@@ -219,7 +234,8 @@ impl<R: Read> Receiver<'_, '_, R> {
         }
         let output = Output::new(&staged.file, false, options.sparse);
         let (head, sink) = (asked.head, Sink::File(output));
-        let work = Work { basis: basis.as_ref(), head, sink, prefix: 0, prefix_counts: false };
+        let (basis, watch) = (basis.as_ref(), self.watch(asked));
+        let work = Work { basis, head, sink, prefix: 0, prefix_counts: false, watch };
         let place = (&*spot.dir, spot.name);
         let outcome = match self.decoding.read(self.reader, work, false) {
             Ok(outcome) => outcome,
@@ -279,6 +295,7 @@ impl<R: Read> Receiver<'_, '_, R> {
             sink: Sink::File(output),
             prefix,
             prefix_counts: asked.is_append && verifies,
+            watch: self.watch(asked),
         };
         let outcome = self.decoding.read(self.reader, work, is_device);
         let place = (&*spot.dir, spot.name);
@@ -356,7 +373,8 @@ impl<R: Read> Receiver<'_, '_, R> {
             return Ok(Outcome::default());
         }
         let (head, sink) = (asked.head, Sink::Nothing);
-        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false };
+        let watch = self.watch(asked);
+        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false, watch };
         let outcome = self.decoding.read(self.reader, work, false)?;
         finish.done(asked, false);
         Ok(outcome)

@@ -11,8 +11,9 @@ use super::{OpenDir, Place, Scan};
 use crate::attributes::Attributes;
 use crate::event::Event;
 use crate::list::join;
-use crate::notice::Notice;
+use crate::notice::{Notice, RuleHit};
 use crate::sources::Source;
+use crate::trouble::Who;
 
 impl Scan<'_> {
     /// Adds the names in a directory that lead to sources, unless they are there already.
@@ -43,7 +44,16 @@ impl Scan<'_> {
                 let is_source = source.name == path;
                 let kind = if is_source { source.stat.kind() } else { Kind::Dir };
                 dev = source.stat.dev;
-                if !known.contains(name) && (!is_source || self.is_wanted(source)) {
+                let leads_to_any = |scan: &Self| {
+                    sources.given()[below.clone()]
+                        .iter()
+                        .any(|found| found.root == root && !scan.is_hidden(found))
+                };
+                let is_wanted = match is_source {
+                    true => self.is_wanted(source),
+                    false => leads_to_any(self),
+                };
+                if !known.contains(name) && is_wanted {
                     let _ = listing.push(name, kind, place);
                 }
                 if !is_source {
@@ -66,8 +76,15 @@ impl Scan<'_> {
             self.skip_directory(&source.name);
             return false;
         }
+        !self.is_hidden(source)
+    }
+
+    fn is_hidden(&self, source: &Source) -> bool {
         let filter = &self.filters[usize::from(source.root)].filter;
-        source.stat.mode == 0 || filter.check(&source.name, is_dir) == Verdict::Include
+        let is_dir = source.stat.kind() == Kind::Dir;
+        let hit = filter.hit(&source.name, is_dir).filter(|_| source.stat.mode != 0);
+        let name = (source.name.as_slice(), is_dir);
+        RuleHit::judged(hit, Who::Sender, name, self.monitor) == Verdict::Exclude
     }
 
     pub(super) fn skip_directory(&self, name: &[u8]) {

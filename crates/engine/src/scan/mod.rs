@@ -8,6 +8,7 @@ mod asked;
 mod entries;
 mod filtering;
 
+pub(crate) use entries::LISTING_STEP;
 pub(crate) use filtering::SourceFilter;
 
 use std::ops::Range;
@@ -161,6 +162,9 @@ impl Scan<'_> {
             self.walk.io_error |= IO_ERROR_GENERAL;
         }
         self.begin_list(i32::from(self.rules.incremental), None);
+        if !self.rules.incremental {
+            (self.monitor)(Event::Listing(0));
+        }
         self.top()?;
         if self.rules.incremental {
             self.end_list()?;
@@ -191,7 +195,7 @@ impl Scan<'_> {
             if source.implied {
                 continue;
             }
-            self.enter_filter(source.root, b"", &dir);
+            self.enter_filter(source.root, b"", &dir)?;
             let open = OpenDir { root: source.root, dir, dev: source.stat.dev, is_read: true };
             self.add_names(&mut all, &mut dirs, open, b"");
         }
@@ -210,6 +214,7 @@ impl Scan<'_> {
             self.begin_list(self.walk.list.ndx_end() + 1, Some(pending.number));
             let first = &pending.places[0];
             self.walk.list.enter(first.root, &pending.path);
+            self.walk.list.keep_dir_size(first.stat.size);
             if self.rules.keeps_details {
                 self.walk.list.keep_detail_of_dir(&first.stat, self.rules.mode(first.stat.mode));
             }
@@ -222,12 +227,19 @@ impl Scan<'_> {
         for place in pending.places.iter().filter(|place| place.scan) {
             let Some(dir) = self.open(place.root, &pending.path) else { continue };
             self.leave_filter(place.root, place.filter_depth);
-            self.enter_filter(place.root, &pending.path, &dir);
+            self.enter_filter(place.root, &pending.path, &dir)?;
             let open = OpenDir { root: place.root, dir, dev: place.dev, is_read: true };
             self.add_names(&mut all, &mut dirs, open, &pending.path);
         }
         if pending.asked.len() > usize::from(pending.places.iter().any(|place| place.scan)) {
             for place in &pending.places {
+                if !place.scan
+                    && let Some(dir) = self.open(place.root, &pending.path)
+                {
+                    // Its merge files rule what was asked for below it.
+                    self.leave_filter(place.root, place.filter_depth);
+                    self.enter_filter(place.root, &pending.path, &dir)?;
+                }
                 let asked = pending.asked.clone();
                 self.add_asked(&mut all, &mut dirs, place.root, &pending.path, asked);
             }
@@ -328,8 +340,15 @@ impl Scan<'_> {
         let dir = &open.dir;
         set_path(&mut self.walk.path, parent, listed.name);
         if self.walk.path.len() > MAX_PATH {
-            let text = format!("path is longer than {MAX_PATH} bytes: not sent");
-            self.report(dir, listed.name, text, Gravity::Error);
+            self.note(Gravity::Error);
+            let over = self.walk.path.len() - MAX_PATH;
+            let name = String::from_utf8_lossy(&self.walk.path);
+            let stock = format!("filename overflows max-path len by {over}: {name}");
+            let ours = format!("path is longer than {MAX_PATH} bytes: not sent");
+            let trouble = Trouble::Other { ours, stock };
+            let path = dir.path_of(listed.name);
+            let problem = Problem { path, trouble, gravity: Gravity::Error, who: Who::Sender };
+            (self.monitor)(Event::Problem(problem));
             return None;
         }
         if let Some(source) = self.missing_source(listed) {

@@ -1,13 +1,13 @@
-//! Which filter rules a session has, and in which order.
+//! Which filter rules and names the files of options give a session, and in which order.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use filter::{Closing, CvsIgnore, LineEnds, RuleList, Settings};
-use wire::options::{Delimiter, FilterOption, Options};
+use wire::options::{Delimiter, FilesFrom, FilterOption, Options};
 
 use super::failure::Failure;
 use super::task::Surroundings;
@@ -54,6 +54,24 @@ fn add(rules: &mut RuleList, option: &FilterOption) -> Result<(), RuleError> {
     .map_err(Into::into)
 }
 
+/// Reads the names of `--files-from` where they stand in a file of this machine.
+///
+/// Who sends them on leaves it to the far side to make sense of `#` and `;`.
+pub fn listed_names(options: &Options, sends_on: bool) -> Result<Option<Vec<Vec<u8>>>, RuleError> {
+    let Some(FilesFrom::Local(path)) = &options.files_from else { return Ok(None) };
+    let contents = read_rule_file("files-from", path)?;
+    let is_end = |byte: &u8| match options.from0 {
+        Delimiter::Line => matches!(byte, b'\n' | b'\r' | 0),
+        Delimiter::Nul => *byte == 0,
+    };
+    let is_name = |name: &&[u8]| match name.first() {
+        None => false,
+        Some(b'#' | b';') => sends_on,
+        Some(_) => true,
+    };
+    Ok(Some(contents.split(is_end).filter(is_name).map(<[u8]>::to_vec).collect()))
+}
+
 fn line_ends(delimiter: Delimiter) -> LineEnds {
     match delimiter {
         Delimiter::Line => LineEnds::Newline,
@@ -90,7 +108,10 @@ fn read_merge_file(path: &[u8]) -> io::Result<Option<Vec<u8>>> {
 
 fn read_rule_file(kind: &'static str, path: &Path) -> Result<Vec<u8>, RuleError> {
     let read = match path == Path::new("-") {
-        true => io::read_to_string(io::stdin()).map(String::into_bytes),
+        true => {
+            let mut contents = Vec::new();
+            io::stdin().lock().read_to_end(&mut contents).map(|_| contents)
+        }
         false => fs::read(path),
     };
     read.map_err(|source| RuleError::File { kind, path: path.to_owned(), source })
@@ -102,7 +123,7 @@ pub enum RuleError {
     /// A file of rules cannot be read.
     #[error("cannot read the filter file {}: {source}", path.display())]
     File {
-        /// `exclude` or `include`.
+        /// `exclude`, `include` or `files-from`.
         kind: &'static str,
         /// The file.
         path: PathBuf,
@@ -118,6 +139,7 @@ impl RuleError {
     /// Returns rsync's exit code for it.
     pub fn exit_code(&self) -> i32 {
         match self {
+            RuleError::File { kind: "files-from", .. } => wire::exit::SYNTAX,
             RuleError::File { .. } => wire::exit::FILE_IO,
             RuleError::Rule(error) => error.exit_code(),
         }

@@ -12,7 +12,7 @@ mod task;
 
 pub use exchange::{Closed, Part, exchange};
 pub use failure::Failure;
-pub use filter_rules::{RuleError, rules};
+pub use filter_rules::{RuleError, listed_names, rules};
 pub use route::{Callers, connect, list_modules};
 pub use session::{Note, Outcome, Tellers, census, gravest, run};
 pub use task::{Surroundings, Task, Way, Wishes, Work};

@@ -159,6 +159,7 @@ impl Ready<'_> {
             options,
             destination,
             filter: &self.filter,
+            request: engine::Request::Anything,
             umask: self.around.umask,
             telling: telling(),
             monitor: self.tellers.monitor,

@@ -41,6 +41,11 @@ impl<W: Write> MuxWriter<W> {
         self.open();
     }
 
+    /// Returns the form in which the next byte goes.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
     /// Writes bytes of the data stream, mostly into the buffer.
     pub fn data(&mut self, bytes: &[u8]) -> Result<()> {
         if bytes.len() >= LARGE {
