@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use wire::escape::printable;
 
+use crate::destination::absolute;
 use crate::trouble::Doing;
 
 /// Why a transfer could not go on.
@@ -155,6 +156,6 @@ impl Error {
 }
 
 fn line(who: &str, doing: Doing, error: &tree::Error) -> Vec<u8> {
-    let path = std::path::absolute(error.path()).unwrap_or_else(|_| error.path().to_owned());
+    let path = absolute(error.path());
     doing.line(who, path.as_os_str().as_bytes(), error.reason())
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tree::{Dir, Follow, Journal, Root};
 use wire::options::{AltDest, AltDestKind, Options};
 
-use crate::destination::Settled;
+use crate::destination::{Settled, absolute};
 use crate::error::{Error, Result};
 use crate::event::{Event, Gravity, Monitor, Problem};
 use crate::list::join;
@@ -66,7 +66,7 @@ impl Site {
         state_dir: Option<&Path>,
         monitor: Monitor<'_>,
     ) -> Result<Self> {
-        let base = settled.path.clone();
+        let base = absolute(&settled.path);
         let follow = if options.keep_dirlinks { Follow::DirLinks } else { Follow::Never };
         let alternatives = match &options.alt_dest {
             Some(alt) => alt.dirs.iter().map(|dir| alternative(alt, &base, dir, monitor)).collect(),
@@ -89,7 +89,7 @@ impl Site {
             backup: if options.backup { Some(Backup::new(&base, options)?) } else { None },
             partial_dir: partial_dir(options),
             root: settled.root,
-            path: settled.path,
+            path: base,
             made: settled.made,
             new_name: settled.new_name,
             follow,
