@@ -33,6 +33,13 @@ const REFUSED: &[i32] = &[2, 12];
 /// What a session ends with that goes on without the files in question.
 const LEFT_OUT: &[i32] = &[0, 2, 12, 23];
 
+/// Says a lie.
+type Say = fn(&mut Liar) -> wire::Result<()>;
+/// Returns the bytes of a lie.
+type Bytes = fn(&mut Liar) -> Vec<u8>;
+/// Returns a token, knowing how many blocks there are.
+type Token = fn(u32) -> i32;
+
 /// A destination with something in it, and something beside it that must stay as it is.
 struct Place {
     folder: TempDir,
@@ -260,7 +267,7 @@ fn directories_of_options_are_not_reached_through_a_symlink_of_the_sender() {
 
 #[test]
 fn lists_that_are_not_due_are_refused() {
-    let lies: [(&str, fn(&mut Liar) -> wire::Result<()>); 6] = [
+    let lies: [(&str, Say); 6] = [
         ("a list for directory 10,000,000", |liar| liar.sub_list(10_000_000, &[file(b"x")])),
         ("a list for a file", |liar| liar.sub_list(2, &[file(b"precious/x")])),
         ("names of another directory", |liar| liar.sub_list(1, &[file(b"away/evil")])),
@@ -288,7 +295,7 @@ fn lists_that_are_not_due_are_refused() {
 
 #[test]
 fn replies_that_differ_from_the_request_are_refused() {
-    let lies: [(&str, fn(&mut Liar) -> wire::Result<()>); 12] = [
+    let lies: [(&str, Say); 12] = [
         ("an index that no list has", |liar| transfer(liar, |request| request.ndx = 10_000_000)),
         ("the index of a directory", |liar| transfer(liar, |request| request.ndx = 0)),
         ("a negative index", |liar| liar.index(-50)),
@@ -347,7 +354,7 @@ fn head(liar: &mut Liar, change: fn(&mut SumHead)) -> wire::Result<()> {
 
 #[test]
 fn tokens_of_no_meaning_are_refused() {
-    let lies: [(&str, fn(u32) -> i32); 4] = [
+    let lies: [(&str, Token); 4] = [
         ("the block behind the last", |count| -1 - count as i32),
         ("the most negative length", |_| i32::MIN),
         ("a far block", |_| -1_000_000),
@@ -367,7 +374,7 @@ fn tokens_of_no_meaning_are_refused() {
 #[test]
 fn absurd_counts_in_a_list_are_refused() {
     const ACL_NAMES: u8 = 0x10;
-    let lies: [(&str, &str, fn(&mut Liar) -> Vec<u8>); 6] = [
+    let lies: [(&str, &str, Bytes); 6] = [
         ("a further name of entry 77", "H", |liar| hard_link(liar, 77)),
         ("a further name of an entry of a negative number", "H", |liar| hard_link(liar, -5)),
         ("2^31-1 xattrs", "X", |liar| behind(liar, &[], i32::MAX)),

@@ -77,10 +77,6 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
             (Ok(mut summary), Ok(received)) => {
                 summary.errors += received.errors;
                 summary.delete_limit |= received.delete_limit;
-                if handover.is_some() {
-                    // What went by the shorter way counts like what goes over a connection.
-                    summary.sent_bytes += summary.literal_bytes;
-                }
                 Ok(summary)
             }
             // Who failed first knows why; the other one lost its connection or heard it.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tree::{Dir, Follow, Journal, Root};
 use wire::options::{AltDest, AltDestKind, Options};
@@ -51,10 +51,29 @@ pub(crate) struct Site {
 #[derive(Debug)]
 pub(crate) struct Backup {
     /// The tree of `--backup-dir`; without it a backup lies beside its file.
-    pub(crate) root: Option<Root>,
+    pub(crate) tree: Option<BackupTree>,
     /// How the user named that; empty without it.
     pub(crate) dir: Vec<u8>,
     pub(crate) suffix: Vec<u8>,
+}
+
+/// The tree of `--backup-dir`, which is made when something is kept.
+#[derive(Debug)]
+pub(crate) struct BackupTree {
+    path: PathBuf,
+    root: OnceLock<Root>,
+}
+
+impl BackupTree {
+    /// Returns its root, made where it is missing.
+    pub(crate) fn root(&self) -> tree::Result<&Root> {
+        if let Some(root) = self.root.get() {
+            return Ok(root);
+        }
+        Root::make_path(&self.path, 0o777)?;
+        let root = Root::open(&self.path)?;
+        Ok(self.root.get_or_init(|| root))
+    }
 }
 
 impl Site {
@@ -67,6 +86,9 @@ impl Site {
         monitor: Monitor<'_>,
     ) -> Result<Self> {
         let base = absolute(&settled.path);
+        if let Some(dir) = options.backup_dir.as_ref().filter(|_| options.backup) {
+            check_backup_dir(&below(&base, dir), dir)?;
+        }
         let follow = if options.keep_dirlinks { Follow::DirLinks } else { Follow::Never };
         let alternatives = match &options.alt_dest {
             Some(alt) => alt.dirs.iter().map(|dir| alternative(alt, &base, dir, monitor)).collect(),
@@ -86,7 +108,7 @@ impl Site {
         };
         let suffix = *journal.suffix();
         Ok(Self {
-            backup: if options.backup { Some(Backup::new(&base, options)?) } else { None },
+            backup: options.backup.then(|| Backup::new(&base, options)),
             partial_dir: partial_dir(options),
             root: settled.root,
             path: base,
@@ -166,16 +188,9 @@ impl Site {
 }
 
 impl Backup {
-    fn new(base: &Path, options: &Options) -> Result<Self> {
-        let root = match &options.backup_dir {
-            Some(dir) if !options.dry_run => {
-                let path = below(base, dir);
-                let failed = |error| unusable("backup-dir", dir, &error);
-                Root::make_path(&path, 0o777).map_err(failed)?;
-                Some(Root::open(&path).map_err(failed)?)
-            }
-            _ => None,
-        };
+    fn new(base: &Path, options: &Options) -> Self {
+        let tree = options.backup_dir.as_ref();
+        let tree = tree.map(|dir| BackupTree { path: below(base, dir), root: OnceLock::new() });
         let suffix = match (&options.suffix, &options.backup_dir) {
             (Some(suffix), _) => suffix.clone(),
             (None, Some(_)) => Vec::new(),
@@ -183,7 +198,7 @@ impl Backup {
         };
         let dir = options.backup_dir.as_deref().unwrap_or_default();
         let dir = dir.strip_suffix(b"/").unwrap_or(dir).to_vec();
-        Ok(Self { root, dir, suffix })
+        Self { tree, dir, suffix }
     }
 
     /// Returns the name of a file's backup.
@@ -230,6 +245,17 @@ fn temp_dir(path: &Path, given: &[u8]) -> Result<Dir> {
     let path = if given.is_empty() { Path::new("") } else { path };
     let open = Root::open(path).and_then(|root| root.open_dir(b"."));
     open.map_err(|error| unusable("temp-dir", given, &error))
+}
+
+/// A backup dir is made when it is needed, where nothing is in its way.
+fn check_backup_dir(path: &Path, given: &[u8]) -> Result<()> {
+    let source = match std::fs::metadata(path) {
+        Ok(found) if !found.is_dir() => ErrorKind::NotADirectory.into(),
+        Err(error) if error.kind() != ErrorKind::NotFound => error,
+        _ => return Ok(()),
+    };
+    let error = tree::Error::Io { op: "look at", path: path.to_owned(), source };
+    Err(unusable("backup-dir", given, &error))
 }
 
 /// Puts it as rsync does that the directory of an option cannot be used.

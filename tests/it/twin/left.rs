@@ -54,7 +54,7 @@ fn output_differences(name: &str, stock: &Normal, tested: &Normal, order: Order)
 }
 
 /// What only the generator says, as a rest or a start of a line.
-const OF_GENERATOR: [&str; 13] = [
+const OF_GENERATOR: [&str; 14] = [
     " is uptodate",
     " exists",
     " is newer",
@@ -66,6 +66,7 @@ const OF_GENERATOR: [&str; 13] = [
     "cannot delete ",
     "not creating new ",
     "created directory ",
+    "IO error encountered",
     "delete_",
     "del. ",
 ];

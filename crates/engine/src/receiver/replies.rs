@@ -334,8 +334,8 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
             BasisAt::Backup => {
                 let backup = site.backup.as_ref()?;
                 let kept = backup.name(spot.name);
-                match &backup.root {
-                    Some(root) => root.open_dir(dir_path).ok()?.open_file(&kept).ok(),
+                match &backup.tree {
+                    Some(tree) => tree.root().ok()?.open_dir(dir_path).ok()?.open_file(&kept).ok(),
                     None => spot.dir.open_file(&kept).ok(),
                 }
             }
