@@ -234,10 +234,11 @@ impl<W: Write> Generator<'_, W> {
             return;
         }
         let mode = if self.rules.options.perms { entry.mode } else { now.mode };
-        if now.mode & 0o7777 == mode & 0o7777
-            && (!keeps.keeps_time(Kind::Dir)
-                || (now.mtime, now.mtime_nsec) == (entry.mtime, entry.mtime_nsec))
-        {
+        let has_time = match self.rules.dialect.protocol {
+            ..31 => now.mtime == entry.mtime,
+            _ => (now.mtime, now.mtime_nsec) == (entry.mtime, entry.mtime_nsec),
+        };
+        if now.mode & 0o7777 == mode & 0o7777 && (!keeps.keeps_time(Kind::Dir) || has_time) {
             return;
         }
         // What fails now has failed before, and was told.
