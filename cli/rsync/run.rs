@@ -9,6 +9,7 @@ use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Sources
 use filter::RuleList;
 use jiff::tz::TimeZone;
 use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
+use transport::Reason;
 use wire::options::{Append, Civil, Line, OptionError, Options, Side};
 
 use super::operands::{Misuse, Plan, plan};
@@ -80,6 +81,37 @@ pub(crate) fn transfer(line: Line) -> i32 {
         }
         Plan::Modules(place) => remote::modules(&run, place, &stopper),
     }
+}
+
+/// Tells why a session broke, as far as nobody has told it, and returns the code. `merge` makes of
+/// our own code that of the run.
+#[track_caller]
+pub(crate) fn broken(
+    output: &Output,
+    error: &engine::Error,
+    stopped: Option<Reason>,
+    broken: Broken<'_>,
+    merge: impl Fn(i32) -> i32,
+) -> i32 {
+    let role = if error.is_early() { "Receiver" } else { broken.role };
+    if let Some((reason, code)) = stopped.and_then(|reason| Some((reason, reason.exit_code()?))) {
+        if let Reason::TimedOut { seconds } = reason {
+            let text = format!("[{role}] io timeout after {seconds} seconds -- exiting");
+            output.error(text.as_bytes());
+        }
+        if reason == Reason::StopTime {
+            output.error(reason.to_string().as_bytes());
+        }
+        output.close(code, role);
+        return code;
+    }
+    output.failure(error, Broken { role, ..broken });
+    let code = merge(error.exit_code());
+    // A side that has told its code has said why as well.
+    if !matches!(error, engine::Error::FarExit(_) | engine::Error::Told(_)) {
+        output.close(code, role);
+    }
+    code
 }
 
 /// Prints the closing line of a run that never began, and returns its code.
@@ -218,24 +250,18 @@ impl Run<'_> {
             request: Request::Anything,
             ..self.receiver(&destination, &monitor, &progress)
         };
-        let mut role = "sender";
         let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
             Ok(summary) => {
                 self.output.totals(&summary);
                 summary.exit_code()
             }
-            Err(engine::Error::FarExit(code)) => {
-                role = "Receiver";
-                code
-            }
             Err(error) => {
                 let timeout = self.options.timeout;
-                let broken = Broken { role, received_bytes: 0, timeout };
-                self.output.failure(&error, broken);
-                error.exit_code()
+                let parts = Broken { role: "sender", received_bytes: 0, timeout };
+                return broken(self.output, &error, None, parts, |code| code);
             }
         };
-        self.output.close(code, role);
+        self.output.close(code, "sender");
         code
     }
 }

@@ -132,6 +132,11 @@ impl Output {
         }
     }
 
+    /// Tells whether the two sides have agreed and a file list was begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.state().manner.context.session.is_some()
+    }
+
     /// Prints the numbers of a transfer that came to its end.
     pub(crate) fn totals(&self, summary: &Summary) {
         self.state().totals(summary);
@@ -142,11 +147,10 @@ impl Output {
     #[track_caller]
     pub(crate) fn close(&self, code: i32, role: &str) {
         let here = Location::caller();
-        let file = Path::new(here.file()).file_name().unwrap_or_default().to_string_lossy();
         let mut state = self.state();
         state.sink.finish();
         if code != wire::exit::OK {
-            state.sink.error(totals::closing(code, &file, here.line(), role).as_bytes());
+            state.sink.error(wire::exit::closing(code, here, role).as_bytes());
         }
     }
 

@@ -197,6 +197,14 @@ impl Board {
         (passed_over, asked)
     }
 
+    /// Takes what was asked for under an index and will not be answered. The word of it may come
+    /// before the answers to earlier requests.
+    pub(crate) fn take_unsent(&self, ndx: i32) -> Option<Asked> {
+        let mut state = self.lock();
+        let at = state.asked.iter().position(|asked| asked.request.ndx == ndx)?;
+        state.asked.remove(at)
+    }
+
     /// Takes everything that was asked for and will not be answered any more.
     pub(crate) fn take_all_asked(&self) -> Vec<Asked> {
         self.lock().asked.drain(..).collect()
@@ -282,11 +290,6 @@ impl Board {
             }
             state = self.for_generator.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// Tells whether the first list, which waits to be taken, is empty.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.lock().lists.front().is_some_and(|list| list.len() == 0)
     }
 
     /// Tells the receiver that it is settled where files go.

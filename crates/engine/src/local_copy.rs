@@ -79,14 +79,8 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
                 summary.delete_limit |= received.delete_limit;
                 Ok(summary)
             }
-            // Who failed first knows why, and as a server it has told; the other one lost its
-            // connection.
-            (Err(sent), Err(received)) if sent.is_broken_connection() => match send.role {
-                Role::Client if !received.is_broken_connection() => {
-                    Err(Error::FarExit(received.exit_code()))
-                }
-                _ => Err(received),
-            },
+            // Who failed first knows why; the other one lost its connection or heard it.
+            (Err(sent), Err(received)) if sent.is_broken_connection() => Err(received),
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
         }
     })

@@ -5,12 +5,13 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::panic::Location;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wire::mux::{MuxWriter, tag};
 use wire::options::{DebugLevels, InfoLevels, Options};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::{Event, Gravity};
 use crate::notice::{Notice, RuleHit};
 
@@ -98,4 +99,51 @@ impl Outbox {
             out.message(tag, &payload)?;
         }
     }
+}
+
+/// Tells the far side why nothing more comes, where it may still listen; a server, which has an
+/// outbox, tells it in rsync's last lines. Returns what is left to be told here.
+#[track_caller]
+pub(crate) fn give_up<W: Write>(
+    out: &mut MuxWriter<W>,
+    protocol: u32,
+    server: Option<&Outbox>,
+    error: Error,
+    who: &str,
+) -> Error {
+    if error.is_broken_connection() {
+        return error;
+    }
+    let code = error.exit_code();
+    if let Some(outbox) = server {
+        let who = match &error {
+            error if error.is_early() => "Receiver",
+            Error::Destination(_) => "receiver",
+            _ => who,
+        };
+        let closing = wire::exit::closing(code, Location::caller(), who);
+        let tag = if protocol >= 30 { tag::ERROR } else { tag::ERROR_XFER };
+        outbox.put(tag, [error.stock(who).as_slice(), b"\n"].concat());
+        outbox.put(tag, [closing.as_bytes(), b"\n"].concat());
+    }
+    match last_words(out, protocol, server, code) {
+        Ok(()) if server.is_some() => Error::Told(code),
+        // A failure to say why changes nothing.
+        _ => error,
+    }
+}
+
+fn last_words<W: Write>(
+    out: &mut MuxWriter<W>,
+    protocol: u32,
+    server: Option<&Outbox>,
+    code: i32,
+) -> Result<()> {
+    if let Some(outbox) = server {
+        outbox.empty_into(out)?;
+    }
+    if protocol >= 31 {
+        out.message(tag::ERROR_EXIT, &code.to_le_bytes())?;
+    }
+    Ok(out.flush()?)
 }

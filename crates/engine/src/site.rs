@@ -1,6 +1,7 @@
 //! Everything that is known of the place where files are written.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -9,7 +10,7 @@ use filter::ActiveFilter;
 use tree::{Dir, Follow, Journal, Root};
 use wire::options::{AltDest, AltDestKind, Options};
 
-use crate::destination::Settled;
+use crate::destination::{Settled, absolute};
 use crate::error::{Error, Result};
 use crate::event::{Event, Gravity, Monitor, Problem};
 use crate::list::join;
@@ -86,14 +87,17 @@ impl Site {
         state_dir: Option<&Path>,
         monitor: Monitor<'_>,
     ) -> Result<Self> {
-        let base = settled.path.clone();
+        let base = absolute(&settled.path);
+        if let Some(dir) = options.backup_dir.as_ref().filter(|_| options.backup) {
+            check_backup_dir(&below(&base, dir), dir)?;
+        }
         let follow = if options.keep_dirlinks { Follow::DirLinks } else { Follow::Never };
         let alternatives = match &options.alt_dest {
             Some(alt) => alt.dirs.iter().map(|dir| alternative(alt, &base, dir, monitor)).collect(),
             None => Vec::new(),
         };
         let temp_dir = match &options.temp_dir {
-            Some(dir) if !options.dry_run => Some(open_temp_dir(&base, dir)?),
+            Some(dir) if !options.dry_run => Some(temp_dir(&below(&base, dir), dir)?),
             _ => None,
         };
         let journal = match (&settled.root, state_dir) {
@@ -109,7 +113,7 @@ impl Site {
             backup: options.backup.then(|| Backup::new(&base, options)),
             partial_dir: partial_dir(options),
             root: settled.root,
-            path: settled.path,
+            path: base,
             made: settled.made,
             new_name: settled.new_name,
             follow,
@@ -239,9 +243,48 @@ fn partial_dir(options: &Options) -> Option<Vec<u8>> {
     }
 }
 
-fn open_temp_dir(base: &Path, dir: &[u8]) -> Result<Dir> {
-    let open = Root::open(&below(base, dir)).and_then(|root| root.open_dir(b"."));
-    open.map_err(|source| Error::TempDir { dir: dir.to_vec(), source })
+fn temp_dir(path: &Path, given: &[u8]) -> Result<Dir> {
+    // An empty name would be the destination itself.
+    let path = if given.is_empty() { Path::new("") } else { path };
+    let open = Root::open(path).and_then(|root| root.open_dir(b"."));
+    open.map_err(|error| unusable("temp-dir", given, &error))
+}
+
+/// A backup dir is made when it is needed, where nothing is in its way.
+fn check_backup_dir(path: &Path, given: &[u8]) -> Result<()> {
+    let source = match std::fs::metadata(path) {
+        Ok(found) if !found.is_dir() => ErrorKind::NotADirectory.into(),
+        Err(error) if error.kind() != ErrorKind::NotFound => error,
+        _ => return Ok(()),
+    };
+    let error = tree::Error::Io { op: "look at", path: path.to_owned(), source };
+    Err(unusable("backup-dir", given, &error))
+}
+
+/// Puts it as rsync does that the directory of an option cannot be used.
+fn unusable(option: &str, given: &[u8], error: &tree::Error) -> Error {
+    let given = String::from_utf8_lossy(given);
+    let reason = error.reason();
+    let (text, code) = match reason.kind() {
+        ErrorKind::NotFound => {
+            (format!("The {option} does not exist: {given}"), wire::exit::SYNTAX)
+        }
+        ErrorKind::NotADirectory if error.path().exists() => {
+            (format!("The {option} is not a directory: {given}"), wire::exit::SYNTAX)
+        }
+        _ => {
+            let named = if option == "temp-dir" { "temp-dir " } else { "" };
+            let text = format!("Failed to stat {named}{given}: {}", plain(reason));
+            (text, wire::exit::FILE_IO)
+        }
+    };
+    Error::Option { text, code }
+}
+
+/// Returns what the system said without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Begins the record of temporary files, after those of a run that was killed are removed.

@@ -236,9 +236,14 @@ impl<W: Write> Generator<'_, W> {
         if now.kind() != Kind::Dir {
             return;
         }
+        let has_time = match self.rules.dialect.protocol {
+            ..31 => now.mtime == entry.mtime,
+            _ => (now.mtime, now.mtime_nsec) == (entry.mtime, entry.mtime_nsec),
+        };
         let mode =
             (self.rules.options.perms && self.lacks_bits(entry)).then_some(entry.mode & 0o7777);
-        let mtime = keeps.keeps_time(Kind::Dir).then_some((entry.mtime, entry.mtime_nsec));
+        let mtime =
+            (keeps.keeps_time(Kind::Dir) && !has_time).then_some((entry.mtime, entry.mtime_nsec));
         let set = tree::Attributes { now: Some(now), mode, mtime, ..tree::Attributes::default() };
         // What fails now has failed before, and was told.
         drop(dir.apply(name, None, &set));

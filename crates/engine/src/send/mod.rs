@@ -154,17 +154,14 @@ impl Send<'_> {
         sender.handover = handover;
         sources.tell(self.monitor);
         if let Err(error) = sources.check() {
-            sender.give_up(&error, outbox);
-            return Err(error);
+            return Err(sender.give_up(error, outbox));
         }
         std::thread::scope(|scope| {
             scope.spawn(|| inbox::run(reader, &shape, desk));
             scope.spawn(|| scan.run());
             let done = sender.run(outbox);
             desk.close(matches!(done, Err(Error::Send(_))));
-            if let Err(error) = &done {
-                sender.give_up(error, outbox);
-            }
+            let done = done.map_err(|error| sender.give_up(error, outbox));
             // In a copy on one machine the far side waits for this end to be closed.
             drop(sender);
             // Mostly the far side closes its end at once; its exit code is worth a moment.

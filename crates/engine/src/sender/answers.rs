@@ -349,9 +349,12 @@ impl<'a, W: Write> Sender<'a, W> {
             }
             Err(error) => {
                 self.note(Gravity::Error);
-                let problem =
-                    Problem::system(Who::Sender, Doing::REMOVE_SOURCE, error, Gravity::Error);
-                (self.monitor)(Event::Problem(problem));
+                let reason = crate::trouble::reason(error.reason());
+                let name = String::from_utf8_lossy(&path);
+                let stock = format!("rsync: [sender] sender failed to remove {name}: {reason}");
+                let trouble = Trouble::Other { ours: error.to_string(), stock };
+                let (path, who, gravity) = (error.path().to_owned(), Who::Sender, Gravity::Error);
+                (self.monitor)(Event::Problem(Problem { path, trouble, gravity, who }));
             }
         }
         Ok(())

@@ -27,7 +27,7 @@ use crate::handover::Handover;
 use crate::inbox::Incoming;
 use crate::list::LiveLists;
 use crate::look::Look;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, give_up};
 use crate::progress::Progress;
 use crate::read_ahead::ReadAhead;
 use crate::sources::Sources;
@@ -209,29 +209,11 @@ impl<'a, W: Write> Sender<'a, W> {
         self.rules.is_server && state.lists_done && state.summary.files.total() == 0
     }
 
-    /// Tells the far side why nothing more comes, where it may still listen.
-    pub(crate) fn give_up(&mut self, error: &Error, outbox: &Outbox) {
-        let far_side_is_gone = match error {
-            Error::Send(_) | Error::FarExit(_) => true,
-            Error::Wire(error) => matches!(error, wire::Error::Closed | wire::Error::Io(_)),
-            _ => false,
-        };
-        if !far_side_is_gone {
-            // The connection ends in any case; a failure to say why changes nothing.
-            let _ = self.last_words(error, outbox);
-        }
-    }
-
-    fn last_words(&mut self, error: &Error, outbox: &Outbox) -> Result<()> {
-        if self.rules.is_server {
-            let tag = if self.rules.protocol >= 30 { tag::ERROR } else { tag::ERROR_XFER };
-            outbox.put(tag, format!("{error}\n").into_bytes());
-        }
-        outbox.empty_into(&mut self.out)?;
-        if self.rules.protocol >= 31 {
-            self.out.message(tag::ERROR_EXIT, &error.exit_code().to_le_bytes())?;
-        }
-        Ok(self.out.flush()?)
+    /// Tells the far side why nothing more comes; returns what is left to be told here.
+    #[track_caller]
+    pub(crate) fn give_up(&mut self, error: Error, outbox: &Outbox) -> Error {
+        let server = self.rules.is_server.then_some(outbox);
+        give_up(&mut self.out, self.rules.protocol, server, error, "sender")
     }
 
     /// Waits for work, after everything written so far is on its way.
