@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, SeekFrom};
 use rustix::io::Errno;
 
 use crate::newborn::Newborns;
@@ -41,6 +41,9 @@ impl Dir {
 
     /// Adds all names but `.` and `..` to `listing`, marked as coming from `place`.
     pub fn read_names(&self, listing: &mut Listing, place: u16) -> Result<()> {
+        // Who has read before has left off at the end.
+        rustix::fs::seek(&self.fd, SeekFrom::Start(0))
+            .map_err(|errno| self.failed("read directory", b"", errno))?;
         let mut buffer = vec![MaybeUninit::uninit(); ENTRIES_BYTES];
         let mut entries = RawDir::new(&self.fd, &mut buffer);
         while let Some(entry) = entries.next() {
@@ -150,6 +153,9 @@ mod tests {
         let expected =
             [(&b"dir"[..], Kind::Dir), (b"file", Kind::Regular), (b"link", Kind::Symlink)];
         assert_eq!(seen, expected.map(|(name, kind)| (name.to_vec(), kind)));
+        let mut again = Listing::default();
+        dir.read_names(&mut again, 0).unwrap();
+        assert_eq!(again.iter().count(), 3);
 
         assert_eq!(dir.stat(b"file").unwrap().size, 5);
         let mut target = Vec::new();

@@ -33,8 +33,12 @@ impl Dir {
         Ok(text.and_then(|text| parse(&text, &stat)).unwrap_or(stat))
     }
 
-    /// Reads where the faked symlink `name` points, into `target`: that is its content.
+    /// Reads where the faked symlink `name` points, into `target`: that is its content. A real
+    /// symlink is read as such.
     pub fn read_link_fake(&self, name: &[u8], target: &mut Vec<u8>) -> Result<()> {
+        if self.read_link(name, target).is_ok() {
+            return Ok(());
+        }
         target.clear();
         self.open_file(name)?
             .take(LONGEST_TARGET)

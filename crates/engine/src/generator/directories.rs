@@ -150,7 +150,12 @@ impl<W: Write> Generator<'_, W> {
         };
         let flags = match (&now, beside) {
             (Some(now), _) => self.keeps().differences(case.entry, now, long.flags),
-            (None, Some(flags)) => flags,
+            (None, Some(flags)) => {
+                if flags == iflags::LOCAL_CHANGE {
+                    self.notice(Notice::UpToDate, &[&case.entry.name, &b"/"[..]].concat());
+                }
+                flags
+            }
             (None, None) => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
         };
         if let Some(present) = &present {

@@ -2,15 +2,13 @@
 //! (docs/protocol/transfer.md, "Alternate dirs, fuzzy").
 
 use std::io::Write;
-use std::sync::Arc;
 
-use tree::{Dir, Kind, Listing};
+use tree::{Dir, Kind, Listing, Stat};
 
 use super::Generator;
 use super::entry::Case;
 use super::request::Wish;
 use crate::board::BasisAt;
-use crate::received::Entry;
 
 /// A distance of one: the weight of one character more or less.
 const UNIT: u64 = 1 << 16;
@@ -21,23 +19,56 @@ const SUFFIX_WEIGHT: u64 = 10;
 /// Suffixes that say nothing about the kind of a file.
 const SAFE_SUFFIXES: [&[u8]; 3] = [b"bak", b"old", b"orig"];
 
+/// The regular files of the directory in hand, and of those that stand for it elsewhere, as they
+/// were when the first new file of the directory was met.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    path: Box<[u8]>,
+    /// By number of the alternative directory; the destination has none.
+    folders: Vec<(Option<usize>, Vec<(Box<[u8]>, Stat)>)>,
+}
+
+impl Candidates {
+    fn of(&mut self, number: Option<usize>, path: &[u8], dir: &Dir) -> &[(Box<[u8]>, Stat)] {
+        if *self.path != *path {
+            *self = Self { path: path.into(), folders: Vec::new() };
+        }
+        let known = self.folders.iter().position(|(known, _)| *known == number);
+        let at = known.unwrap_or_else(|| {
+            self.folders.push((number, regular_files(dir)));
+            self.folders.len() - 1
+        });
+        &self.folders[at].1
+    }
+}
+
+fn regular_files(dir: &Dir) -> Vec<(Box<[u8]>, Stat)> {
+    let mut names = Listing::default();
+    if dir.read_names(&mut names, 0).is_err() {
+        return Vec::new();
+    }
+    let regular = names.iter().filter(|listed| listed.kind == Kind::Regular);
+    let looked_at =
+        regular.filter_map(|listed| Some((listed.name.into(), dir.stat(listed.name).ok()?)));
+    looked_at.filter(|(_, stat)| stat.size > 0).collect()
+}
+
 impl<W: Write> Generator<'_, W> {
     /// Finds a similar file in the directory, with `-yy` also in the alternative ones.
     pub(super) fn find_fuzzy(&mut self, case: &Case<'_>, wish: &mut Wish) -> bool {
         let Some(dir) = &case.dir else { return false };
-        if let Some(name) = self.most_similar(dir, case.entry, case.name) {
+        if let Some(name) = self.most_similar(None, dir, case) {
             return take(wish, dir, &name, BasisAt::Fuzzy(name.clone()));
         }
         if self.rules.options.fuzzy < 2 {
             return false;
         }
-        let (dir_path, name) = self.site.place(&case.entry.name);
+        let (dir_path, _) = self.site.place(&case.entry.name);
         for (number, root) in self.site.alternatives.iter().enumerate() {
             let Some(there) = root.as_ref().and_then(|root| root.open_dir(dir_path).ok()) else {
                 continue;
             };
-            let there = Arc::new(there);
-            if let Some(found) = self.most_similar(&there, case.entry, name) {
+            if let Some(found) = self.most_similar(Some(number), &there, case) {
                 let at = BasisAt::AlternativeFuzzy(number, found.clone());
                 return take(wish, &there, &found, at);
             }
@@ -45,25 +76,26 @@ impl<W: Write> Generator<'_, W> {
         false
     }
 
-    fn most_similar(&self, dir: &Dir, entry: &Entry, name: &[u8]) -> Option<Vec<u8>> {
-        let mut names = Listing::default();
-        dir.read_names(&mut names, 0).ok()?;
-        let mut best: Option<(u64, Vec<u8>)> = None;
-        let regular = names.iter().filter(|listed| listed.kind == Kind::Regular);
-        for listed in regular.filter(|listed| listed.name != name) {
-            let Ok(stat) = dir.stat(listed.name) else { continue };
-            if stat.size == 0 {
-                continue;
+    fn most_similar(
+        &mut self,
+        number: Option<usize>,
+        dir: &Dir,
+        case: &Case<'_>,
+    ) -> Option<Vec<u8>> {
+        let keeps = self.keeps();
+        let (dir_path, name) = self.site.place(&case.entry.name);
+        let mut best: Option<(u64, &[u8])> = None;
+        let candidates = self.candidates.of(number, dir_path, dir).iter();
+        for (candidate, stat) in candidates.filter(|(candidate, _)| **candidate != *name) {
+            if stat.size == case.entry.size && keeps.same_time(case.entry, stat) {
+                return Some(candidate.to_vec());
             }
-            if stat.size == entry.size && self.keeps().same_time(entry, &stat) {
-                return Some(listed.name.to_vec());
-            }
-            let limit = best.as_ref().map_or(FARTHEST, |(distance, _)| *distance);
-            if let Some(distance) = name_distance(name, listed.name, limit) {
-                best = Some((distance, listed.name.to_vec()));
+            let limit = best.map_or(FARTHEST, |(distance, _)| distance);
+            if let Some(distance) = name_distance(name, candidate, limit) {
+                best = Some((distance, candidate));
             }
         }
-        best.map(|(_, name)| name)
+        best.map(|(_, name)| name.to_vec())
     }
 }
 

@@ -43,6 +43,7 @@ use crate::trouble::{Doing, Who};
 use crate::wanted::{ComeValues, Keeps};
 
 use deletion::Deletions;
+use fuzzy::Candidates;
 use links::Links;
 
 /// With `-H`, so many entries should be known before a list is begun, so that groups are mostly
@@ -88,6 +89,7 @@ pub(crate) struct Generator<'a, W: Write> {
     /// Everything below it is passed over, because it could not be made or is not wanted.
     skipped: Option<Vec<u8>>,
     links: Links,
+    candidates: Candidates,
     deletions: Deletions,
     /// Files to be asked for again once that is allowed.
     again: Vec<(Arc<ReceivedList>, usize)>,
@@ -127,6 +129,7 @@ impl<'a, W: Write> Generator<'a, W> {
             examined: 0,
             skipped: None,
             links: Links::default(),
+            candidates: Candidates::default(),
             deletions,
             again: Vec::new(),
             may_ask_again,
