@@ -45,7 +45,7 @@ fn acls_and_extended_attributes_travel_as_stock_carries_them() {
         "rsync -aiAXz --no-i-r src/ far:dst",
         "rsync -aiA --protocol=29 src/ far:dst",
         "rsync -aiAX --protocol=30 src/ far:dst",
-        "rsync -aiAX -M--fake-super src/ far:dst",
+        "setfattr -x user.long src/dir :: rsync -aiAX -M--fake-super src/ far:dst",
     ]);
     Twins::of(set_up).far().in_any_order().check(&[
         "rsync -aiAX far:src/ dst",

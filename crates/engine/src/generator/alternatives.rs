@@ -164,7 +164,7 @@ impl<W: Write> Generator<'_, W> {
             case.list.touch();
         }
         self.notice(Notice::UpToDate, &case.entry.name);
-        self.report(case.ndx, 0, None, &[])?;
+        self.report(case, 0, None, &[])?;
         self.source_is_done_with(case)?;
         Ok(true)
     }
@@ -183,7 +183,7 @@ impl<W: Write> Generator<'_, W> {
             case.list.touch();
         }
         let flags = iflags::LOCAL_CHANGE | iflags::XNAME_FOLLOWS;
-        self.report(case.ndx, flags, Some(b""), &[])?;
+        self.report(case, flags, Some(b""), &[])?;
         Ok(true)
     }
 
@@ -195,7 +195,7 @@ impl<W: Write> Generator<'_, W> {
             self.problem(Doing::MAKE_TEMP, error);
             return Ok(false);
         }
-        self.report(case.ndx, self.flags_beside(case, found), None, &found.long.values.wanted)?;
+        self.report(case, self.flags_beside(case, found), None, &found.long.values.wanted)?;
         Ok(true)
     }
 

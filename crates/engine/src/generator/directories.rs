@@ -161,7 +161,7 @@ impl<W: Write> Generator<'_, W> {
         if let Some(present) = &present {
             self.set_dir_attributes(case, present, is_new, &long.values);
         }
-        self.report(case.ndx, flags, None, &long.values.wanted)
+        self.report(case, flags, None, &long.values.wanted)
     }
 
     fn set_dir_attributes(

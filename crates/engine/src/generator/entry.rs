@@ -262,7 +262,7 @@ impl<W: Write> Generator<'_, W> {
         } else {
             self.notice(Notice::UpToDate, &case.entry.name);
         }
-        self.report(case.ndx, flags, None, &long.values.wanted)?;
+        self.report(case, flags, None, &long.values.wanted)?;
         self.arrived(case)
     }
 

@@ -252,7 +252,7 @@ impl<W: Write> Generator<'_, W> {
         };
         let flags = iflags::LOCAL_CHANGE | iflags::XNAME_FOLLOWS;
         if case.now.as_ref().is_some_and(is_same) {
-            self.report(case.ndx, flags, Some(b""), &[])?;
+            self.report(case, flags, Some(b""), &[])?;
             return self.source_is_done_with(case);
         }
         let found = self.found_for_link(case);
@@ -285,7 +285,7 @@ impl<W: Write> Generator<'_, W> {
             }
             (None, Some(found)) => (self.flags_beside(case, &found), leader),
         };
-        self.report(case.ndx, flags | differs, Some(name), &[])?;
+        self.report(case, flags | differs, Some(name), &[])?;
         self.source_is_done_with(case)
     }
 

@@ -58,8 +58,12 @@ impl<W: Write> Generator<'_, W> {
             acl.map(|acl| self.stored(&acl)).unwrap_or_default()
         });
         let has = |attribute: &str| {
-            let value = present?.xattr(case.name, attribute.as_bytes()).ok()?;
-            Some(value.unwrap_or_default())
+            let (dir, name) = (present?, case.name);
+            let value = match now.filter(|_| self.rules.options.fake_super) {
+                Some(now) => dir.acl_fake(name, now, attribute == DEFAULT_XATTR),
+                None => dir.xattr(name, attribute.as_bytes()),
+            };
+            Some(value.ok()?.unwrap_or_default())
         };
         // A new item is compared with nothing: its bits say all there is to say.
         if present.is_some() {

@@ -121,6 +121,9 @@ impl<W: Write> Generator<'_, W> {
             && wish.basis == BasisAt::Destination;
         let head =
             if self.rules.options.dry_run { Head::default() } else { self.head(&wish, is_append) };
+        if !wish.is_redo {
+            self.count_created(case, flags);
+        }
         self.is_on_its_way(case);
         case.list.opened();
         self.board.ask(Asked {
@@ -212,21 +215,28 @@ impl<W: Write> Generator<'_, W> {
         Ok(self.out.data(&self.record)?)
     }
 
+    fn count_created(&mut self, case: &Case<'_>, flags: u16) {
+        if flags & iflags::IS_NEW != 0 {
+            self.created.add(case.entry.kind());
+        }
+    }
+
     /// Reports what was done about an item without its content, if it is worth a word.
     pub(super) fn report(
         &mut self,
-        ndx: i32,
+        case: &Case<'_>,
         flags: u16,
         xname: Option<&[u8]>,
         wanted: &[u32],
     ) -> Result<()> {
+        self.count_created(case, flags);
         let silent = iflags::BASIS_TYPE_FOLLOWS | iflags::XNAME_FOLLOWS | iflags::LOCAL_CHANGE;
         let has_name = xname.is_some_and(|name| !name.is_empty());
         if flags & !silent == 0 && !has_name && !self.rules.telling.unchanged {
             return Ok(());
         }
         let xname = xname.map(<[u8]>::to_vec);
-        let request = Request { ndx, iflags: flags, basis_type: None, xname };
+        let request = Request { ndx: case.ndx, iflags: flags, basis_type: None, xname };
         self.put_head(&request, wanted)
     }
 
