@@ -19,13 +19,16 @@ const SUFFIX_WEIGHT: u64 = 10;
 /// Suffixes that say nothing about the kind of a file.
 const SAFE_SUFFIXES: [&[u8]; 3] = [b"bak", b"old", b"orig"];
 
+/// Names with what is known of them.
+type Files = Vec<(Box<[u8]>, Stat)>;
+
 /// The regular files of the directory in hand, and of those that stand for it elsewhere, as they
 /// were when the first new file of the directory was met.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     path: Box<[u8]>,
     /// By number of the alternative directory; the destination has none.
-    folders: Vec<(Option<usize>, Vec<(Box<[u8]>, Stat)>)>,
+    folders: Vec<(Option<usize>, Files)>,
 }
 
 impl Candidates {
@@ -42,7 +45,7 @@ impl Candidates {
     }
 }
 
-fn regular_files(dir: &Dir) -> Vec<(Box<[u8]>, Stat)> {
+fn regular_files(dir: &Dir) -> Files {
     let mut names = Listing::default();
     if dir.read_names(&mut names, 0).is_err() {
         return Vec::new();
