@@ -9,8 +9,9 @@ use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Sources
 use filter::RuleList;
 use jiff::tz::TimeZone;
 use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
-use wire::options::{Append, Civil, Line, OptionError, Options, Side};
+use wire::options::{Append, Batch, Civil, Line, OptionError, Options, Side};
 
+use super::batch;
 use super::operands::{Misuse, Plan, plan};
 use super::output::{Broken, Output, Way, speaks_utf8};
 use super::remote;
@@ -18,7 +19,7 @@ use crate::signals::Stopper;
 use crate::surroundings::surroundings;
 
 /// Transfers or lists, and returns the exit code.
-pub(crate) fn transfer(line: Line) -> i32 {
+pub(crate) fn transfer(line: Line, words: &[Vec<u8>]) -> i32 {
     let Line { mut options, operands, .. } = line;
     let plan = match plan(&operands, &options) {
         Ok(plan) => plan,
@@ -47,7 +48,17 @@ pub(crate) fn transfer(line: Line) -> i32 {
             options.list_only |= dest.is_none();
             Way::Pull
         }
-        Plan::Modules(_) => Way::Pull,
+        Plan::Modules(_) | Plan::Batch { .. } => Way::Pull,
+    };
+    if (options.dry_run || options.list_only) && !matches!(options.batch, Some(Batch::Read(_))) {
+        options.batch = None;
+    }
+    let stored = match batch::open(&mut options) {
+        Ok(stored) => stored,
+        Err(trouble) => {
+            eprintln!("{}", trouble.text);
+            return refused(trouble.code, "Receiver");
+        }
     };
     let output = Output::new(&options, way, speaks_utf8());
     let around = surroundings();
@@ -72,7 +83,17 @@ pub(crate) fn transfer(line: Line) -> i32 {
     };
     let names = names.as_deref();
     let run = Run { options: &options, around: &around, filter: &filter, names, output: &output };
+    if let Err(trouble) = batch::create(&run, words, operands.last().map_or(b"", Vec::as_slice)) {
+        output.error(trouble.text.as_bytes());
+        output.close(trouble.code, "Receiver");
+        return trouble.code;
+    }
+    if let (Some(stored), Plan::Batch { dest }) = (stored, &plan) {
+        stored.lines.iter().for_each(|line| output.info(line.as_bytes()));
+        return batch::apply(&run, stored, dest);
+    }
     match plan {
+        Plan::Batch { .. } => wire::exit::SYNTAX,
         Plan::Local { sources, dest } => run.local(&sources, dest.as_deref()),
         Plan::Push { sources, place } => remote::push(&run, &sources, place, &stopper),
         Plan::Pull { place, paths, dest } => {

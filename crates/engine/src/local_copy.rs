@@ -11,7 +11,7 @@ use wire::options::{Append, Options};
 
 use crate::error::{Error, Result};
 use crate::handover::Handover;
-use crate::receive::Receive;
+use crate::receive::{Means, Receive};
 use crate::role::Role;
 use crate::send::Send;
 use crate::summary::Summary;
@@ -33,6 +33,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
     };
     let send = Send { role: send_as, ..*send };
     let receive = Receive { role: receive_as, ..*receive };
+    let means = handover.map_or(Means::Connection, Means::Handover);
     let hang_up = || {
         // A socket that is closed already needs no end.
         let _ = ours.shutdown(Shutdown::Both);
@@ -46,7 +47,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
     let (far_reader, far_writer) = halves(&theirs).map_err(Error::Send)?;
     std::thread::scope(|scope| {
         let receiving = scope.spawn(|| {
-            let done = receive.run_with(far_reader, far_writer, protocol, &hang_up, handover);
+            let done = receive.run_with(far_reader, far_writer, protocol, &hang_up, means);
             // Its end of the connection closes, as that of a program does.
             let _ = theirs.shutdown(Shutdown::Both);
             done

@@ -49,6 +49,8 @@ pub enum Notice {
     SourceRemoved,
     /// A file was kept as a backup; the name is `NAME to BACKUP`.
     BackedUp,
+    /// A batch has content for a file that needs none.
+    SkippedUpdate,
     /// Whether files are compared block by block, for the whole session.
     DeltaTransmission(bool),
 }
@@ -85,6 +87,7 @@ impl Notice {
             Notice::UnsafeSymlink => ("ignoring unsafe symlink ", String::new()),
             Notice::SourceRemoved => ("sender removed ", String::new()),
             Notice::BackedUp => ("backed up ", String::new()),
+            Notice::SkippedUpdate => ("(Skipping batched update for \"", "\")".into()),
             Notice::DeltaTransmission(true) => ("delta-transmission enabled", String::new()),
             Notice::DeltaTransmission(false) => {
                 ("delta-transmission disabled for local transfer or --whole-file", String::new())
@@ -111,6 +114,7 @@ impl Notice {
             Notice::DeltaTransmission(_) => Some((Info::Misc, 2)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
             Notice::SkippingDirectory
+            | Notice::SkippedUpdate
             | Notice::CreatedDirectory
             | Notice::CreatedPath(_)
             | Notice::NotDeleting

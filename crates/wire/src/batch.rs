@@ -8,7 +8,7 @@ use std::io::Read;
 use crate::dialect::{Compat, Dialect};
 use crate::error::Result;
 use crate::int::{put_u32, put_varint, read_i32, read_varint};
-use crate::options::{Append, Options};
+use crate::options::{Append, Options, option_words};
 use crate::setup::{CompressWish, agreed_version, without_negotiation};
 
 /// The head of a batch file.
@@ -34,6 +34,9 @@ struct Shaping {
 /// How many of the options there are from which protocol on.
 const COUNT_BY_PROTOCOL: [(u32, usize); 2] = [(29, 9), (30, 15)];
 const ICONV: u32 = 1 << 9;
+/// Options that a script has in another form.
+const LEFT_OUT: [&[u8]; 6] =
+    [b"filter", b"include", b"exclude", b"include-from", b"exclude-from", b"files-from"];
 
 /// In the order of their bits.
 const SHAPING: [Shaping; 15] = [
@@ -146,6 +149,48 @@ impl BatchHead {
     }
 }
 
+/// Returns the text of the script beside a batch: the command that applies it to another tree.
+///
+/// `program` are the words before `words`, those of the command line that wrote it; rules reach the
+/// command through its stdin.
+pub fn script(program: &[Vec<u8>], words: &[Vec<u8>], dest: &[u8], rules: &[Vec<u8>]) -> Vec<u8> {
+    let mut parts: Vec<Vec<u8>> = program.iter().map(|word| quoted(word)).collect();
+    if !rules.is_empty() {
+        parts.push(b"--filter='._-'".to_vec());
+    }
+    for (word, value) in option_words(words) {
+        let long = word.strip_prefix(b"--").unwrap_or_default();
+        let name = long.split(|byte| *byte == b'=').next().unwrap_or_default();
+        if LEFT_OUT.contains(&name) {
+            continue;
+        }
+        let attached = long.get(name.len() + 1..).filter(|_| !name.is_empty());
+        parts.push(match (name, attached) {
+            (b"write-batch" | b"only-write-batch", None) => b"--read-batch".to_vec(),
+            (b"write-batch" | b"only-write-batch", Some(text)) => {
+                [b"--read-batch=", quoted(text).as_slice()].concat()
+            }
+            (name, Some(text)) => [b"--", name, b"=", quoted(text).as_slice()].concat(),
+            (_, None) => quoted(word),
+        });
+        parts.extend(value.map(|value| quoted(value)));
+    }
+    parts.push([b"${1:-", quoted(dest).as_slice(), b"}"].concat());
+    let mut text = parts.join(&b' ');
+    if !rules.is_empty() {
+        text.extend_from_slice(b" <<'#E#'\n");
+        rules.iter().for_each(|rule| text.extend([rule, &b"\n"[..]].concat()));
+        text.extend_from_slice(b"#E#");
+    }
+    text.push(b'\n');
+    text
+}
+
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let parts: Vec<&[u8]> = word.split(|byte| *byte == b'\'').collect();
+    [b"'", parts.join(&b"'\\''"[..]).as_slice(), b"'"].concat()
+}
+
 fn count(protocol: u32) -> usize {
     let known = COUNT_BY_PROTOCOL.iter().rev().find(|(from, _)| protocol >= *from);
     known.map_or(0, |(_, count)| *count)
@@ -154,6 +199,21 @@ fn count(protocol: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_repeats_the_options_as_stock_does() {
+        let words: Vec<Vec<u8>> = "-a src --exclude zz -e ./rsh --info=name0 --write-batch=b a'b"
+            .split(' ')
+            .map(Into::into)
+            .collect();
+        let text = script(&[b"rsync".to_vec()], &words, b"a'b", &[b"- zz".to_vec()]);
+        let stock = "'rsync' --filter='._-' '-a' '-e' './rsh' --info='name0' --read-batch='b' \
+            ${1:-'a'\\''b'} <<'#E#'\n- zz\n#E#\n";
+        assert_eq!(String::from_utf8(text).unwrap(), stock);
+        let words = [b"-a".to_vec(), b"--only-write-batch".to_vec(), b"b".to_vec()];
+        let text = script(&[b"rsync".to_vec()], &words, b"d", &[]);
+        assert_eq!(text, b"'rsync' '-a' --read-batch 'b' ${1:-'d'}\n");
+    }
 
     #[test]
     fn a_head_of_stock_is_read_written_and_matched() {

@@ -39,7 +39,7 @@ pub use kinds::{
 pub(crate) use levels::{LevelWord, level_words};
 pub use line::{Ask, Line, obey_algorithm_lists, parse_line};
 pub use nearest::nearest;
-pub(crate) use parse::{Setting, walk};
+pub(crate) use parse::{Setting, option_words, walk};
 pub use parse::{parse, parse_config, refused_in_config};
 pub use stop::{Civil, Stop};
 pub(crate) use value::number;

@@ -50,7 +50,7 @@ impl<W: Write> Generator<'_, W> {
     /// Finds what a file is to be built from.
     pub(super) fn wish(&mut self, case: &Case<'_>, now: Option<Stat>) -> Result<Wish> {
         let mut wish = Wish { basis: BasisAt::Nowhere, file: None, len: 0, now, is_redo: false };
-        if self.rules.options.dry_run || case.dir.is_none() {
+        if self.rules.is_preview() || case.dir.is_none() {
             return Ok(wish);
         }
         let in_place = self.rules.options.append != Append::No;
@@ -105,7 +105,7 @@ impl<W: Write> Generator<'_, W> {
             && !wish.is_redo
             && wish.basis == BasisAt::Destination;
         let head =
-            if self.rules.options.dry_run { Head::default() } else { self.head(&wish, is_append) };
+            if self.rules.is_preview() { Head::default() } else { self.head(&wish, is_append) };
         self.is_on_its_way(case);
         case.list.opened();
         self.board.ask(Asked {
@@ -120,7 +120,7 @@ impl<W: Write> Generator<'_, W> {
             long: long.values.clone(),
         });
         self.put_head(&request, &long.values.wanted)?;
-        if self.rules.options.dry_run {
+        if self.rules.is_preview() {
             return Ok(());
         }
         self.put_sums(head, wish.file.filter(|_| !is_append), is_append)
@@ -188,7 +188,7 @@ impl<W: Write> Generator<'_, W> {
         put_item_head(&mut self.record, &mut self.ndx, request)?;
         let options = self.rules.options;
         if options.xattrs > 0
-            && !options.dry_run
+            && !self.rules.is_preview()
             && lists_follow(self.rules.dialect, request.iflags)
         {
             put_wanted(&mut self.record, wanted);

@@ -8,7 +8,7 @@ mod lists;
 mod replies;
 mod workers;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
@@ -80,6 +80,10 @@ pub(crate) struct Receiver<'a, 'r, R> {
     site_dirs: SiteDirs,
     lists_ended: bool,
     phase: u32,
+    /// How many lists and phases the sender has ended.
+    ended: u32,
+    /// Files of a batch that failed their checksums and may come again.
+    failed: HashSet<i32>,
     pub(crate) totals: Totals,
 }
 
@@ -118,6 +122,8 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
             site_dirs: SiteDirs::default(),
             lists_ended: false,
             phase: 0,
+            ended: 0,
+            failed: HashSet::new(),
             totals: Totals::default(),
         }
     }
@@ -141,7 +147,7 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
         if self.rules.is_client {
             self.drain();
         }
-        Ok(())
+        Ok(self.reader.finish_record()?)
     }
 
     fn finish<'s>(&self, site: &'s Site) -> Finish<'s>
@@ -180,6 +186,9 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
 
     /// Deals with the end of a list or a phase.
     fn done(&mut self) -> Result<()> {
+        if self.board.replays() {
+            self.await_generator();
+        }
         if self.rules.dialect.inc_recurse() && !self.lists.is_empty() {
             self.lists.pop_front();
             if !self.lists.is_empty() {
@@ -198,12 +207,28 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
         Ok(())
     }
 
+    /// Waits until the generator is as far as it was when a batch was written.
+    fn await_generator(&mut self) {
+        self.ended += 1;
+        let list = self.lists.front().filter(|_| self.rules.dialect.inc_recurse());
+        let ndx_end = list.map_or(i32::MAX, |list| list.ndx_end());
+        let Some(site) = self.site.get() else { return };
+        let finish = self.finish(site);
+        loop {
+            let left = self.board.await_ended(self.ended, ndx_end);
+            if left.is_empty() {
+                return;
+            }
+            left.iter().for_each(|asked| finish.unanswered(asked));
+        }
+    }
+
     /// Old senders pass over what they cannot send without a word.
     fn give_up_unanswered(&mut self) {
         let Some(site) = self.site.get() else { return };
         let finish = self.finish(site);
         for asked in self.board.take_all_asked() {
-            finish.done(&asked, false);
+            finish.unanswered(&asked);
         }
     }
 

@@ -163,6 +163,7 @@ impl<W: Write> Sender<'_, W> {
         let before = self.out.data_bytes();
         self.put_head(&asked.request)?;
         self.put_values(asked, list, place)?;
+        self.out.divert(self.rules.only_records);
         self.state.record.clear();
         basis.head.put(&mut self.state.record);
         self.out.data(&self.state.record)?;
@@ -173,6 +174,7 @@ impl<W: Write> Sender<'_, W> {
         let sum_bytes = basis.sum_bytes();
         let kind = asked.request.basis_type;
         let sent = self.content.send(&mut self.out, &path, ready, basis, kind, self.progress)?;
+        self.out.divert(false);
         self.count(&sent, place);
         if late {
             let checksum = Some(sent.sum.as_bytes());
