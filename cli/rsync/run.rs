@@ -9,6 +9,7 @@ use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Sources
 use filter::RuleList;
 use jiff::tz::TimeZone;
 use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
+use transport::Reason;
 use wire::options::{Append, Batch, Civil, Line, OptionError, Options, Side};
 
 use super::batch;
@@ -94,7 +95,7 @@ pub(crate) fn transfer(line: Line, words: &[Vec<u8>]) -> i32 {
     }
     match plan {
         Plan::Batch { .. } => wire::exit::SYNTAX,
-        Plan::Local { sources, dest } => run.local(&sources, dest.as_deref()),
+        Plan::Local { sources, dest } => run.local(&sources, dest.as_deref(), &stopper),
         Plan::Push { sources, place } => remote::push(&run, &sources, place, &stopper),
         Plan::Pull { place, paths, dest } => {
             remote::pull(&run, place, &paths, dest.as_deref(), &stopper)
@@ -134,7 +135,7 @@ pub(crate) fn rule_words(error: &RuleError) -> String {
 }
 
 /// Finds out when `--stop-at` and `--stop-after` end it.
-fn set_stop(options: &mut Options) -> Result<(), OptionError> {
+pub(crate) fn set_stop(options: &mut Options) -> Result<(), OptionError> {
     let Some(stop) = &options.stop else {
         return Ok(());
     };
@@ -220,7 +221,7 @@ impl Run<'_> {
         sources(paths, self.names, self.options)
     }
 
-    fn local(&self, sources: &[Vec<u8>], dest: Option<&[u8]>) -> i32 {
+    fn local(&self, sources: &[Vec<u8>], dest: Option<&[u8]>, stopper: &Stopper) -> i32 {
         let monitor = |event: Event<'_>| self.output.event(&event);
         let progress = Progress::default();
         let sources = self.sources(sources);
@@ -231,16 +232,27 @@ impl Run<'_> {
             ..self.receiver(&destination, &monitor, &progress)
         };
         let mut role = "sender";
-        let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
-            Ok(summary) => {
+        let canceller = stopper.canceller();
+        let protocol = self.options.own_protocol();
+        let done = copy_locally(&send, &receive, protocol, &|stop| canceller.on_cancel(stop));
+        let reason = canceller.reason().filter(|_| done.is_err());
+        let stopped = reason.and_then(|reason| Some((reason, reason.exit_code()?)));
+        let code = match (done, stopped) {
+            (Ok(summary), _) => {
                 self.output.totals(&summary);
                 summary.exit_code()
             }
-            Err(engine::Error::FarExit(code)) => {
+            (Err(_), Some((reason, code))) => {
+                if reason == Reason::StopTime {
+                    self.output.error(reason.to_string().as_bytes());
+                }
+                code
+            }
+            (Err(engine::Error::FarExit(code)), None) => {
                 role = "Receiver";
                 code
             }
-            Err(error) => {
+            (Err(error), None) => {
                 let timeout = self.options.timeout;
                 let broken = Broken { role, received_bytes: 0, timeout };
                 self.output.failure(&error, broken);

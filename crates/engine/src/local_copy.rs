@@ -6,6 +6,7 @@
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use wire::options::{Append, Options};
 
@@ -19,11 +20,22 @@ use crate::summary::Summary;
 /// What this program can, as its own client tells it.
 const CAPABILITIES: &[u8] = b"iLsfxCIvu";
 
+/// Stops a copy.
+pub type Stop = dyn Fn() + std::marker::Send + Sync;
+
 /// Copies what `send` says to where `receive` says.
 ///
 /// The sender is the client: what is told goes to its monitor, and the summary is its own.
-pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Result<Summary> {
+/// `on_start` gets what stops the copy at once, from any thread; the temporary files are removed.
+pub fn copy_locally(
+    send: &Send<'_>,
+    receive: &Receive<'_>,
+    protocol: u32,
+    on_start: &dyn Fn(Arc<Stop>),
+) -> Result<Summary> {
     let (ours, theirs) = UnixStream::pair().map_err(Error::Send)?;
+    let stopped = ours.try_clone().map_err(Error::Send)?;
+    on_start(Arc::new(move || drop(stopped.shutdown(Shutdown::Both))));
     let handover = Handover::default();
     let handover = hands_over(send.options).then_some(&handover);
     // Who prints is the client: the sender, but for a list the receiver.
