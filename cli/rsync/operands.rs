@@ -69,6 +69,10 @@ pub(crate) fn plan(operands: &[Vec<u8>], options: &Options) -> Result<Plan, Misu
         let text = "The --password-file option may only be used when accessing an rsync daemon.";
         return Err(misuse(role, text));
     }
+    if options.contimeout > 0 && is_daemon != Some(true) {
+        let text = "The --contimeout option may only be used when connecting to an rsync daemon.";
+        return Err(misuse(role, text));
+    }
     match (first, far_dest) {
         (Some(_), _) => pull(sources, dest),
         (None, Some(dest)) => {

@@ -2,11 +2,11 @@
 
 use engine::{Event, Progress, Request};
 use scheduler::sync::{self, Callers, Closed, Part, Way};
-use transport::{Canceller, FarEnd, Place, Reason, Route, Session};
+use transport::{Canceller, FarEnd, Place, Route, Session};
 use wire::server_args::Direction;
 
 use super::output::Broken;
-use super::run::{Run, destination};
+use super::run::{self, Run, destination};
 use super::stock_words;
 use crate::signals::Stopper;
 
@@ -154,33 +154,16 @@ fn close(run: &Run<'_>, closed: Closed, who: Who) -> i32 {
         Ok(summary) => {
             run.output.totals(&summary);
             let code = ending.merge(summary.exit_code());
-            run.output.close(code, who.late);
+            let is_empty = summary.files.total() == 0;
+            run.output.close(code, if is_empty { who.early } else { who.late });
             return code;
         }
         Err(error) => error,
     };
-    if let Some((reason, code)) = stopped.and_then(|reason| Some((reason, reason.exit_code()?))) {
-        if let Reason::TimedOut { seconds } = reason {
-            let text = format!("[{}] io timeout after {seconds} seconds -- exiting", who.late);
-            run.output.error(text.as_bytes());
-        }
-        if reason == Reason::StopTime {
-            run.output.error(reason.to_string().as_bytes());
-        }
-        run.output.close(code, who.late);
-        return code;
-    }
-    let role = if error.is_early() { who.early } else { who.late };
-    let timeout = run.options.timeout;
-    let broken = Broken { role, received_bytes: read_bytes, timeout };
-    run.output.failure(&error, broken);
-    let code = match ending.end {
-        FarEnd::Exited(_) => ending.merge(error.exit_code()),
-        FarEnd::Killed(_) | FarEnd::Unknown => error.exit_code(),
-    };
-    // A far side that says its code has said why as well.
-    if !matches!(error, engine::Error::FarExit(_)) {
-        run.output.close(code, role);
-    }
-    code
+    let role = if run.output.has_begun() { who.late } else { who.early };
+    let broken = Broken { role, received_bytes: read_bytes, timeout: run.options.timeout };
+    run::broken(run.output, &error, stopped, broken, |code| match ending.end {
+        FarEnd::Exited(_) => ending.merge(code),
+        FarEnd::Killed(_) | FarEnd::Unknown => code,
+    })
 }

@@ -104,6 +104,37 @@ pub(crate) fn transfer(line: Line, words: &[Vec<u8>]) -> i32 {
     }
 }
 
+/// Tells why a session broke, as far as nobody has told it, and returns the code. `merge` makes of
+/// our own code that of the run.
+#[track_caller]
+pub(crate) fn broken(
+    output: &Output,
+    error: &engine::Error,
+    stopped: Option<Reason>,
+    broken: Broken<'_>,
+    merge: impl Fn(i32) -> i32,
+) -> i32 {
+    let role = if error.is_early() { "Receiver" } else { broken.role };
+    if let Some((reason, code)) = stopped.and_then(|reason| Some((reason, reason.exit_code()?))) {
+        if let Reason::TimedOut { seconds } = reason {
+            let text = format!("[{role}] io timeout after {seconds} seconds -- exiting");
+            output.error(text.as_bytes());
+        }
+        if reason == Reason::StopTime {
+            output.error(reason.to_string().as_bytes());
+        }
+        output.close(code, role);
+        return code;
+    }
+    output.failure(error, Broken { role, ..broken });
+    let code = merge(error.exit_code());
+    // A side that has told its code has said why as well.
+    if !matches!(error, engine::Error::FarExit(_) | engine::Error::Told(_)) {
+        output.close(code, role);
+    }
+    code
+}
+
 /// Prints the closing line of a run that never began, and returns its code.
 #[track_caller]
 pub(crate) fn refused(code: i32, role: &str) -> i32 {
@@ -227,40 +258,45 @@ impl Run<'_> {
         let sources = self.sources(sources);
         let destination = destination(dest);
         let send = self.sender(&sources, &monitor, &progress);
+        let theirs = match self.far_options() {
+            Ok(options) => options,
+            Err(error) => {
+                self.output.error(error.stock_line(Side::Client).as_bytes());
+                self.output.close(error.exit_code(), "client");
+                return error.exit_code();
+            }
+        };
         let receive = Receive {
+            options: &theirs,
             request: Request::Anything,
             ..self.receiver(&destination, &monitor, &progress)
         };
-        let mut role = "sender";
         let canceller = stopper.canceller();
         let protocol = self.options.own_protocol();
-        let done = copy_locally(&send, &receive, protocol, &|stop| canceller.on_cancel(stop));
-        let reason = canceller.reason().filter(|_| done.is_err());
-        let stopped = reason.and_then(|reason| Some((reason, reason.exit_code()?)));
-        let code = match (done, stopped) {
-            (Ok(summary), _) => {
+        let code = match copy_locally(&send, &receive, protocol, &|stop| canceller.on_cancel(stop))
+        {
+            Ok(summary) => {
                 self.output.totals(&summary);
                 summary.exit_code()
             }
-            (Err(_), Some((reason, code))) => {
-                if reason == Reason::StopTime {
-                    self.output.error(reason.to_string().as_bytes());
-                }
-                code
-            }
-            (Err(engine::Error::FarExit(code)), None) => {
-                role = "Receiver";
-                code
-            }
-            (Err(error), None) => {
+            Err(error) => {
                 let timeout = self.options.timeout;
-                let broken = Broken { role, received_bytes: 0, timeout };
-                self.output.failure(&error, broken);
-                error.exit_code()
+                let parts = Broken { role: "sender", received_bytes: 0, timeout };
+                return broken(self.output, &error, canceller.reason(), parts, |code| code);
             }
         };
-        self.output.close(code, role);
+        self.output.close(code, "sender");
         code
+    }
+}
+
+impl Run<'_> {
+    /// What the receiving side of a local copy obeys: what a far side would not be told is left
+    /// out, and `-M` counts.
+    fn far_options(&self) -> Result<Options, OptionError> {
+        let mut options = Options { munge_links: false, ..self.options.clone() };
+        wire::options::parse(&self.options.remote_options, &mut options)?;
+        Ok(options)
     }
 }
 

@@ -8,11 +8,12 @@ use filter::{RuleList, Settings};
 use scheduler::sync::{Surroundings, listed_names};
 use transport::{Connection, Reason, Session};
 use wire::greeting::read_secluded_args;
-use wire::options::{OptionError, Side, obey_algorithm_lists};
+use wire::options::{OptionError, Options, Side, obey_algorithm_lists};
 use wire::server_args::{ServerArgs, parse_server_args};
 use wire::setup::exchange_versions;
 
 use super::glob::expand;
+use super::output::{Broken, Output, Way, speaks_utf8};
 use super::run::{self, path_of, sources};
 use crate::signals::Stopper;
 use crate::surroundings::{surroundings, variable};
@@ -115,9 +116,18 @@ fn session(args: &ServerArgs, names: Option<&[Vec<u8>]>, session: Session) -> i3
         // The client waits for the end of this process.
         Ok(summary) => summary.exit_code(),
         Err(error) => {
-            let stopped = canceller.reason().and_then(Reason::exit_code);
+            let (stopped, timeout) = (canceller.reason(), args.options.timeout);
+            let received_bytes = connection.activity.read_bytes();
             connection.finish_within(PATIENCE);
-            stopped.unwrap_or_else(|| error.exit_code())
+            let role = match &error {
+                _ if args.sends => "sender",
+                engine::Error::NeedsProtocol { .. } => "Receiver",
+                _ => "receiver",
+            };
+            let broken = Broken { role, received_bytes, timeout };
+            // What the client was not told goes to stderr, which it may pass on.
+            let output = Output::new(&Options::default(), Way::Local, speaks_utf8());
+            run::broken(&output, &error, stopped, broken, |code| code)
         }
     }
 }
@@ -147,6 +157,8 @@ fn receive<T>(
     work: impl FnOnce(&Receive<'_>) -> T,
 ) -> T {
     let path = args.paths.first().filter(|path| !path.is_empty());
+    let Options { itemize, verbose, .. } = args.options;
+    let unchanged = itemize > 1 || itemize > 0 && verbose > 1;
     work(&Receive {
         role: Role::Server(&args.capabilities),
         options: &args.options,
@@ -154,7 +166,7 @@ fn receive<T>(
         filter: &own_rules(args),
         request: names.map_or(Request::Anything, Request::Names),
         umask: around.umask,
-        telling: Telling::default(),
+        telling: Telling { unchanged, ..Telling::default() },
         monitor: &nobody,
         progress: &Progress::default(),
         state_dir: around.state_dir.as_deref(),

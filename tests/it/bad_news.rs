@@ -182,8 +182,8 @@ fn a_path_that_is_not_there_is_named_with_the_way_out() {
 fn a_source_that_is_not_there_is_named() {
     let source = Source::new();
     let daemon = Daemon::start(Rsync::Installed);
-    let run = source.push(daemon.url("")).arg("/no/such/folder").run();
-    expect_told(run, 23, &["/no/such/folder"]);
+    let run = source.push(daemon.url("")).args(["/no-such-folder", "/no/such/folder"]).run();
+    expect_told(run, 23, &["/no-such-folder"]);
     // What is there has arrived all the same.
     assert!(daemon.root().join("letter").exists());
 }

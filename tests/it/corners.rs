@@ -165,13 +165,13 @@ fn without_recursion_a_directory_sends_nothing() {
 }
 
 #[test]
-fn what_does_not_work_yet_is_refused_by_its_name() {
+fn what_a_push_does_not_do_is_refused_by_its_name() {
     for (option, name) in [
-        ("--relative", "--relative"),
-        ("-R", "--relative"),
-        ("-L", "--copy-links"),
-        ("--files-from=x", "--files-from"),
-        ("--remove-source-files", "--remove-source-files"),
+        ("--list-only", "--list-only"),
+        ("--write-batch=x", "--write-batch"),
+        ("--only-write-batch=x", "--only-write-batch"),
+        ("--read-batch=x", "--read-batch"),
+        ("-N", "--crtimes"),
     ] {
         let run = repl(words!["push", option, "--to", "nas:x", "./"]).run().expect_code(1);
         assert!(run.stderr().contains(&format!("{name} ")), "{}", run.told());

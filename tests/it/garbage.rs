@@ -1,18 +1,18 @@
 //! Does a peer that lies, breaks off or talks nonsense ever make the client panic, hang or swell?
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::io::Write;
+use std::net::Shutdown;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use crate::harness::daemon;
 use crate::harness::odd_tree::set_mtime;
 use crate::harness::program::contents_of;
-use crate::harness::proxy::{Answer, Fault, Proxy};
 use crate::harness::random::Random;
+use crate::harness::recording::Recording;
 use crate::harness::scripted_server::ScriptedServer;
 use crate::harness::{Daemon, Outcome, Program, Rsync, repl, temp_dir};
 use crate::words;
@@ -50,7 +50,7 @@ fn push(source: &Path, port: u16) -> Program {
 
 /// Fails when the client panicked, was ended, or swelled.
 #[track_caller]
-fn expect_calm(run: &Outcome, what: &str) {
+pub(crate) fn expect_calm(run: &Outcome, what: &str) {
     assert!(run.peak_bytes < RESIDENT_LIMIT, "{what}: {} bytes of memory", run.peak_bytes);
     assert!(!run.stderr().contains("memory allocation"), "{what}: {}", run.told());
     println!("{what}: {}", run.code());
@@ -190,12 +190,13 @@ fn a_greeting_without_end_is_cut_off() {
 #[test]
 fn a_session_that_breaks_off_anywhere_ends_the_run() {
     let (_folder, source) = source();
-    let session = Session::record(&source);
-    let run = session.play_to(&source, session.len(), |_| {});
+    let session = record(&source);
+    let play_to = |end| session.play_to(end, |_| {}, |port| push(&source, port));
+    let run = play_to(session.len());
     expect_calm(&run, "the whole session");
     assert_eq!(run.code(), 0, "a recording that does not play proves nothing: {}", run.told());
-    for cut in session.cuts() {
-        let run = session.play_to(&source, cut, |_| {});
+    for cut in session.cuts(1) {
+        let run = play_to(cut);
         expect_calm(&run, &format!("cut at {cut} of {}", session.len()));
         assert_ne!(run.code(), 0, "cut at {cut} of {}: {}", session.len(), run.told());
     }
@@ -204,103 +205,18 @@ fn a_session_that_breaks_off_anywhere_ends_the_run() {
 #[test]
 fn a_session_with_wrong_bytes_ends_the_run() {
     let (_folder, source) = source();
-    let session = Session::record(&source);
+    let session = record(&source);
     for seed in 0..150 {
-        let mut random = Random::new(seed);
-        let at = session.text_len() + random.below(session.len() - session.text_len());
-        let value = random.next() as u8;
-        let run = session.play_to(&source, session.len(), move |bytes| match seed % 3 {
-            0 => bytes[at] ^= 1 << (value % 8),
-            1 => bytes[at] = value,
-            _ => bytes[at..].iter_mut().take(4).for_each(|byte| *byte = 0xff),
-        });
+        let (at, damage) = session.damage(seed);
+        let run = session.play_to(session.len(), damage, |port| push(&source, port));
         expect_calm(&run, &format!("wrong byte at {at}, seed {seed}"));
     }
 }
 
-/// What a real daemon said to a push of the source over an older copy of it.
-struct Session {
-    answers: Vec<Answer>,
-}
-
-impl Session {
-    fn record(source: &Path) -> Self {
-        let daemon = Daemon::start(Rsync::Installed);
-        fs::write(daemon.root().join("letter"), Random::new(1).text(25_000)).unwrap();
-        fs::write(daemon.root().join("surplus"), "to be deleted").unwrap();
-        let proxy = Proxy::to(daemon.port, Fault::None);
-        push(source, proxy.port).run().expect_success();
-        Self { answers: proxy.answers() }
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        self.answers.iter().flat_map(|answer| answer.bytes.iter().copied()).collect()
-    }
-
-    fn len(&self) -> usize {
-        self.bytes().len()
-    }
-
-    /// Returns how many bytes come before the binary part.
-    fn text_len(&self) -> usize {
-        let (bytes, ok) = (self.bytes(), b"@RSYNCD: OK\n");
-        bytes.windows(ok.len()).position(|window| window == ok).unwrap() + ok.len()
-    }
-
-    /// Returns where to break off: in the text, at each byte of the setup, at and in each frame.
-    fn cuts(&self) -> Vec<usize> {
-        let bytes = self.bytes();
-        let setup = self.text_len();
-        let names = setup + 2;
-        let frames = names + 1 + usize::from(bytes[names]) + 4;
-        let mut cuts: Vec<usize> = (0..setup).step_by(9).chain(setup..frames).collect();
-        let mut at = frames;
-        while at < bytes.len() {
-            let len = u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], 0]) as usize;
-            cuts.extend([at, at + 2, at + 4, at + 4 + len / 2]);
-            at += 4 + len;
-        }
-        assert_eq!(at, bytes.len(), "the recording ends inside a frame");
-        cuts.retain(|cut| *cut < bytes.len());
-        cuts.dedup();
-        cuts
-    }
-
-    /// Plays the session, changed by `damage`, up to byte `end`, to a new push of the same source.
-    fn play_to(&self, source: &Path, end: usize, damage: impl Fn(&mut [u8])) -> Outcome {
-        let mut bytes = self.bytes();
-        damage(&mut bytes);
-        bytes.truncate(end);
-        let pauses: Vec<_> =
-            self.answers.iter().map(|answer| (answer.after, answer.bytes.len())).collect();
-        let server = ScriptedServer::start(move |client| {
-            let mut heard = 0;
-            let mut rest = &bytes[..];
-            for (after, len) in &pauses {
-                let (piece, later) = rest.split_at((*len).min(rest.len()));
-                if piece.is_empty() {
-                    break;
-                }
-                hear(client, &mut heard, *after);
-                let _ = client.write_all(piece);
-                rest = later;
-            }
-            let _ = client.shutdown(Shutdown::Write);
-        });
-        push(source, server.port).run()
-    }
-}
-
-/// Listens until the client has said as much as it had said in the recording, but not for ever.
-fn hear(client: &mut TcpStream, heard: &mut u64, wanted: u64) {
-    let end = Instant::now() + Duration::from_millis(200);
-    client.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-    let mut piece = [0; 1 << 16];
-    while *heard < wanted && Instant::now() < end {
-        match client.read(&mut piece) {
-            Ok(len @ 1..) => *heard += len as u64,
-            Ok(0) => return,
-            Err(_) => {}
-        }
-    }
+/// Records what a real daemon says to a push of the source over an older copy of it.
+fn record(source: &Path) -> Recording {
+    let daemon = Daemon::start(Rsync::Installed);
+    fs::write(daemon.root().join("letter"), Random::new(1).text(25_000)).unwrap();
+    fs::write(daemon.root().join("surplus"), "to be deleted").unwrap();
+    Recording::of(&daemon, |port| push(source, port))
 }

@@ -21,7 +21,7 @@ pub(crate) struct Broken<'a> {
 pub(super) fn lines(error: &Error, broken: Broken<'_>) -> Vec<String> {
     let Broken { role, received_bytes, timeout } = broken;
     let line = match error {
-        Error::FarExit(_) | Error::NothingToSend => return Vec::new(),
+        Error::FarExit(_) | Error::Told(_) | Error::NothingToSend => return Vec::new(),
         Error::Wire(wire::Error::NotRsync { .. } | wire::Error::TooOld { .. }) => {
             return vec![
                 "protocol version mismatch -- is your shell clean?".to_owned(),
@@ -42,10 +42,7 @@ pub(super) fn lines(error: &Error, broken: Broken<'_>) -> Vec<String> {
         Error::Wire(wire::Error::Daemon(text) | wire::Error::Auth(text)) => {
             format!("@ERROR: {text}")
         }
-        Error::NeedsProtocol { .. } => error.to_string(),
-        Error::Tree(_) | Error::Argument(_) => printable(&error.stock()),
-        error if error.is_early() => printable(&error.stock()),
-        _ => format!("rsync: [{role}] {}", printable(error.to_string().as_bytes())),
+        _ => printable(&error.stock(role)),
     };
     vec![line]
 }

@@ -2,7 +2,7 @@
 
 use engine::{Notice, Telling};
 use jiff::tz::TimeZone;
-use wire::options::{Batch, Info, InfoLevels, Options};
+use wire::options::{Batch, DebugLevels, Info, InfoLevels, Options};
 
 use super::Way;
 use super::format::{Context, Format};
@@ -37,6 +37,7 @@ pub(super) struct Manner {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Levels {
     info: InfoLevels,
+    pub(super) debug: DebugLevels,
     pub(super) name: u8,
     pub(super) progress: u8,
     pub(super) flist: u8,
@@ -50,6 +51,7 @@ impl Levels {
         let formatted = options.itemize > 0 || options.out_format.is_some();
         Self {
             info,
+            debug: DebugLevels::of(options),
             name: at_least(Info::Name, formatted || options.progress, 1),
             progress: at_least(Info::Progress, options.progress, 1),
             flist: at_least(Info::Flist, options.progress, 2),
@@ -59,7 +61,7 @@ impl Levels {
 
     /// Tells whether a notice is told.
     pub(super) fn tells(&self, notice: Notice) -> bool {
-        notice.info().is_none_or(|(matter, level)| self.level(matter) >= level)
+        notice.is_told(|matter| self.level(matter), self.debug)
     }
 
     pub(super) fn level(&self, matter: Info) -> u8 {

@@ -25,7 +25,7 @@ use engine::{Event, Item, Kind, Notice, Problem, RuleHit, Session, Standing, Sum
 use jiff::tz::TimeZone;
 use wire::item::iflags;
 use wire::mux::TextKind;
-use wire::options::{Info, Options, OutBuf, StderrMode};
+use wire::options::{Debug, Info, Options, OutBuf, StderrMode};
 
 use escape::High;
 pub(crate) use failure::Broken;
@@ -37,6 +37,8 @@ use sink::{Sink, Stream};
 /// Flags that do not say that something differs.
 const NO_DIFFERENCE: u16 =
     iflags::BASIS_TYPE_FOLLOWS | iflags::XNAME_FOLLOWS | iflags::LOCAL_CHANGE;
+/// A sender's list counts in such steps.
+const LIST_BUFFER: u64 = 65_535;
 /// A list that is being made is told at each such number of entries.
 const LISTING_STEP: u64 = 100;
 
@@ -130,6 +132,11 @@ impl Output {
         }
     }
 
+    /// Tells whether the two sides have agreed and a file list was begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.state().manner.context.session.is_some()
+    }
+
     /// Prints the numbers of a transfer that came to its end.
     pub(crate) fn totals(&self, summary: &Summary) {
         self.state().totals(summary);
@@ -140,11 +147,10 @@ impl Output {
     #[track_caller]
     pub(crate) fn close(&self, code: i32, role: &str) {
         let here = Location::caller();
-        let file = Path::new(here.file()).file_name().unwrap_or_default().to_string_lossy();
         let mut state = self.state();
         state.sink.finish();
         if code != wire::exit::OK {
-            state.sink.error(totals::closing(code, &file, here.line(), role).as_bytes());
+            state.sink.error(wire::exit::closing(code, here, role).as_bytes());
         }
     }
 
@@ -199,7 +205,7 @@ impl State {
             Event::FarText { kind, text } => self.far_text(*kind, text),
             Event::Problem(problem) => self.problem(problem),
             Event::Notice { notice, name } => self.notice(*notice, name),
-            Event::RuleHit(hit) if self.manner.levels.level(RuleHit::INFO.0) >= RuleHit::INFO.1 => {
+            Event::RuleHit(hit) if RuleHit::is_told(self.manner.levels.debug) => {
                 self.sink.info(&hit.stock());
             }
             _ => {}
@@ -327,7 +333,8 @@ impl State {
     }
 
     fn notice(&mut self, notice: Notice, name: &[u8]) {
-        let shown_as_item = notice == Notice::UpToDate && self.manner.unchanged;
+        let is_name = matches!(notice, Notice::UpToDate | Notice::Updated);
+        let shown_as_item = is_name && self.manner.itemizes;
         if shown_as_item || !self.manner.levels.tells(notice) {
             return;
         }
@@ -339,15 +346,20 @@ impl State {
     }
 
     fn totals(&mut self, summary: &Summary) {
-        let Manner { levels, human, context, remark, verbose, way, .. } = &self.manner;
+        let Manner { levels, human, context, remark, way, .. } = &self.manner;
         // A server that sends tells it in its own words.
-        if *verbose > 1 && *way != Way::Pull {
+        if levels.debug.level(Debug::Deltasum) > 0 && *way != Way::Pull {
             self.sink.info(totals::search(summary).as_bytes());
         }
         if levels.stats > 1 {
             let protocol = context.session.map_or(32, |session| session.protocol);
             self.sink.client(b"");
-            for line in totals::stats(summary, protocol, *human) {
+            let mut summary = summary.clone();
+            if *way != Way::Pull {
+                // rsync counts only what has left its buffer by then.
+                summary.list_bytes -= summary.list_bytes % LIST_BUFFER;
+            }
+            for line in totals::stats(&summary, protocol, *human) {
                 self.sink.info(line.as_bytes());
             }
         }

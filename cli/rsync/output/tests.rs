@@ -435,22 +435,3 @@ fn words_of_the_far_side_pass_through_and_quiet_keeps_the_errors() {
         assert_eq!((desk.out.text().as_str(), desk.err.text().as_str()), (out, err));
     }
 }
-
-#[test]
-fn the_closing_line_has_the_shape_of_rsyncs() {
-    let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(
-        totals::closing(23, "flow.rs", 7, "sender"),
-        format!(
-            "rsync error: some files/attrs were not transferred (see previous errors) (code 23) \
-             at flow.rs(7) [sender={version}]"
-        )
-    );
-    assert_eq!(
-        totals::closing(24, "flow.rs", 7, "sender"),
-        format!(
-            "rsync warning: some files vanished before they could be transferred (code 24) \
-             at flow.rs(7) [sender={version}]"
-        )
-    );
-}

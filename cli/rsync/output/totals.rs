@@ -87,11 +87,3 @@ pub(super) fn search(summary: &Summary) -> String {
          data={literal_bytes}"
     )
 }
-
-/// Returns the line that an unsuccessful run ends with.
-pub(super) fn closing(code: i32, file: &str, line: u32, role: &str) -> String {
-    let label = if code == wire::exit::VANISHED { "warning" } else { "error" };
-    let text = wire::exit::describe(code);
-    let version = env!("CARGO_PKG_VERSION");
-    format!("rsync {label}: {text} (code {code}) at {file}({line}) [{role}={version}]")
-}

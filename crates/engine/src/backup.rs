@@ -4,62 +4,67 @@ use std::sync::Arc;
 
 use tree::{Dir, Kind, Root};
 
+use crate::event::{Event, Monitor};
+use crate::list::join;
+use crate::notice::Notice;
 use crate::received::split;
 use crate::site::{Backup, Site};
 
 impl Site {
     /// Moves an item to where its backup belongs. Without `--backup` nothing happens.
-    pub(crate) fn back_up(&self, dir: &Dir, name: &[u8], path: &[u8]) -> tree::Result<()> {
+    pub(crate) fn back_up(
+        &self,
+        (dir, name): (&Dir, &[u8]),
+        path: &[u8],
+        monitor: Monitor<'_>,
+    ) -> tree::Result<()> {
         let Some(backup) = &self.backup else { return Ok(()) };
-        let kept = backup.name(name);
-        match &backup.root {
-            None => self.move_to(dir, name, dir, &kept),
-            Some(root) => {
-                let there = self.backup_dir(root, split(path).0)?;
-                self.move_to(dir, name, &there, &kept)
-            }
-        }
+        let there = self.backup_place(backup, path)?;
+        let (to, kept) = (there.as_deref().unwrap_or(dir), backup.name(name));
+        make_room(to, &kept);
+        self.move_to(dir, name, to, &kept)?;
+        backup.tell(path, monitor);
+        Ok(())
     }
 
     /// Keeps a copy of a file that is about to be replaced by a rename; its name stays in use.
-    pub(crate) fn back_up_replaced(&self, dir: &Dir, name: &[u8], path: &[u8]) -> tree::Result<()> {
+    pub(crate) fn back_up_replaced(
+        &self,
+        (dir, name): (&Dir, &[u8]),
+        path: &[u8],
+        monitor: Monitor<'_>,
+    ) -> tree::Result<()> {
         let Some(backup) = &self.backup else { return Ok(()) };
-        let kept = backup.name(name);
-        let there;
-        let to = match &backup.root {
-            None => dir,
-            Some(root) => {
-                there = self.backup_dir(root, split(path).0)?;
-                &there
-            }
-        };
-        // Of an older backup nothing is kept.
-        let _ = to.remove_file(&kept);
-        match dir.hard_link(name, to, &kept) {
-            Ok(()) => Ok(()),
-            Err(_) => self.move_to(dir, name, to, &kept),
+        let there = self.backup_place(backup, path)?;
+        let (to, kept) = (there.as_deref().unwrap_or(dir), backup.name(name));
+        make_room(to, &kept);
+        if dir.hard_link(name, to, &kept).is_err() {
+            self.move_to(dir, name, to, &kept)?;
         }
+        backup.tell(path, monitor);
+        Ok(())
     }
 
     /// Copies a file that is about to be updated in place, and opens the copy.
     pub(crate) fn copy_to_backup(
         &self,
         backup: &Backup,
-        dir: &Dir,
-        name: &[u8],
+        (dir, name): (&Dir, &[u8]),
         path: &[u8],
+        monitor: Monitor<'_>,
     ) -> tree::Result<std::fs::File> {
-        let kept = backup.name(name);
-        let there;
-        let to = match &backup.root {
-            None => dir,
-            Some(root) => {
-                there = self.backup_dir(root, split(path).0)?;
-                &there
-            }
-        };
+        let there = self.backup_place(backup, path)?;
+        let (to, kept) = (there.as_deref().unwrap_or(dir), backup.name(name));
+        make_room(to, &kept);
         self.copy(dir, name, to, &kept)?;
+        backup.tell(path, monitor);
         to.open_file(&kept)
+    }
+
+    /// Opens the directory that the backup of `path` goes into; `None` is the one that it is in.
+    fn backup_place(&self, backup: &Backup, path: &[u8]) -> tree::Result<Option<Arc<Dir>>> {
+        let Some(tree) = &backup.tree else { return Ok(None) };
+        self.backup_dir(tree.root()?, split(path).0).map(Some)
     }
 
     fn move_to(&self, dir: &Dir, name: &[u8], to: &Dir, kept: &[u8]) -> tree::Result<()> {
@@ -99,11 +104,15 @@ impl Site {
     fn backup_dir(&self, root: &Root, path: &[u8]) -> tree::Result<Arc<Dir>> {
         match root.open_dir(path) {
             Ok(dir) => return Ok(Arc::new(dir)),
-            Err(error) if !error.is_not_found() => return Err(error),
+            Err(error) if path.is_empty() => return Err(error),
             Err(_) => {}
         }
         let (parent, name) = split(path);
         let parent_dir = self.backup_dir(root, parent)?;
+        // What was a file when an older backup was made may be a directory now.
+        if parent_dir.stat(name).is_ok_and(|stat| stat.kind() == Kind::Regular) {
+            parent_dir.remove_file(name)?;
+        }
         parent_dir.make_dir(name, 0o755)?;
         let original = self.root.as_ref().and_then(|root| root.open_dir(parent).ok());
         if let Some(stat) = original.and_then(|dir| dir.stat(name).ok())
@@ -119,6 +128,23 @@ impl Site {
             drop(parent_dir.apply(name, None, &set));
         }
         Ok(Arc::new(root.open_dir(path)?))
+    }
+}
+
+/// Takes an older backup away, or an empty directory. Stock removes a directory with all that it
+/// holds; here that stays, and the new backup fails.
+fn make_room(to: &Dir, kept: &[u8]) {
+    if to.remove_file(kept).is_err() {
+        let _ = to.remove_dir(kept);
+    }
+}
+
+impl Backup {
+    /// Tells where an item is kept.
+    fn tell(&self, path: &[u8], monitor: Monitor<'_>) {
+        let to = join(&self.dir, &self.name(path));
+        let name = [path, b" to ", &to].concat();
+        monitor(Event::Notice { notice: Notice::BackedUp, name: &name });
     }
 }
 

@@ -211,6 +211,14 @@ impl Board {
         (passed_over, asked)
     }
 
+    /// Takes what was asked for under an index and will not be answered. The word of it may come
+    /// before the answers to earlier requests.
+    pub(crate) fn take_unsent(&self, ndx: i32) -> Option<Asked> {
+        let mut state = self.lock();
+        let at = state.asked.iter().position(|asked| asked.request.ndx == ndx)?;
+        state.asked.remove(at)
+    }
+
     /// Takes everything that was asked for and will not be answered any more.
     pub(crate) fn take_all_asked(&self) -> Vec<Asked> {
         self.lock().asked.drain(..).collect()
@@ -226,6 +234,10 @@ impl Board {
         let mut state = self.lock();
         if let Some(turn) = Self::take(&mut state, wants_list)? {
             return Ok(turn);
+        }
+        if state.end.is_some() {
+            let text = "it ends before it has answered everything".to_owned();
+            return Err(wire::Error::Protocol(text).into());
         }
         let mut state = match patience {
             None => self.for_generator.wait(state).unwrap_or_else(PoisonError::into_inner),

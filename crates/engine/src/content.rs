@@ -3,13 +3,12 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use delta::codec::{CompressKind, Compressor, Treatment};
 use delta::{
     Damage, Digest, Event as Found, FileSum, Index, Placement, Plan, Searcher, SeedOrder, SkipList,
-    StrongSum, SumKind,
+    Stats, StrongSum, SumKind,
 };
 use wire::item::basis;
 use wire::mux::MuxWriter;
@@ -22,7 +21,7 @@ use crate::event::{Event, Monitor};
 use crate::inbox::Basis;
 use crate::list::Place;
 use crate::pack::{PackRules, Packed, is_packed};
-use crate::progress::Progress;
+use crate::progress::Watch;
 use crate::read_ahead::Ready;
 use crate::small_file::Opened;
 use crate::whole_file::WholeFile;
@@ -54,8 +53,7 @@ pub(crate) struct Sent {
     pub(crate) size: u64,
     /// The sum of the content as it was sent.
     pub(crate) sum: Digest,
-    pub(crate) literal_bytes: u64,
-    pub(crate) matched_bytes: u64,
+    pub(crate) stats: Stats,
     /// Why the far side will not keep it.
     pub(crate) damage: Option<String>,
 }
@@ -146,6 +144,11 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// Returns how long a whole file is as a plain stream of literals, with its sum.
+    pub(crate) fn framed(&self, size: u64) -> u64 {
+        size + 4 * size.div_ceil(LITERAL as u64) + 4 + self.rules.sum.file_len() as u64
+    }
+
     /// Sends a content with its sum behind it.
     pub(crate) fn send<W: Write>(
         &mut self,
@@ -154,10 +157,13 @@ impl<'a> Content<'a> {
         ready: Ready,
         basis: Basis,
         basis_type: Option<u8>,
-        progress: &Progress,
+        watch: Watch<'_>,
     ) -> Result<Sent> {
         let opened = match ready {
-            Ready::Packed(packed) => return self.send_packed(out, path, &packed),
+            Ready::Packed(packed) => {
+                begin(watch, packed.size);
+                return self.send_packed(out, path, &packed);
+            }
             Ready::Opened(opened) => opened,
         };
         let sum = FileSum::new(self.rules.sum, self.rules.seed);
@@ -165,13 +171,15 @@ impl<'a> Content<'a> {
         let alone = basis.sums.is_empty();
         match opened {
             Opened::Whole(content) if plain && alone => {
+                begin(watch, content.len() as u64);
                 let sum = WholeFile::send_bytes(out, &content, sum)?;
                 Ok(Sent::literally(content.len() as u64, sum, None))
             }
             Opened::Long(mut file, size) if plain && alone => {
                 advise(&file, size);
+                begin(watch, size);
                 let between = |count| {
-                    progress.current_bytes.fetch_add(count, Relaxed);
+                    watch.go_on(count);
                     self.desk.still_wanted()
                 };
                 let (sum, damaged) = self.whole.send_file(out, &mut file, size, sum, between)?;
@@ -180,11 +188,11 @@ impl<'a> Content<'a> {
             Opened::Whole(content) => {
                 let size = content.len() as u64;
                 let mut content = io::Cursor::new(content);
-                self.search(out, path, &mut content, size, basis, basis_type, progress)
+                self.search(out, path, &mut content, size, basis, basis_type, watch)
             }
             Opened::Long(mut file, size) => {
                 advise(&file, size);
-                self.search(out, path, &mut file, size, basis, basis_type, progress)
+                self.search(out, path, &mut file, size, basis, basis_type, watch)
             }
         }
     }
@@ -218,7 +226,7 @@ impl<'a> Content<'a> {
         size: u64,
         basis: Basis,
         basis_type: Option<u8>,
-        progress: &Progress,
+        watch: Watch<'_>,
     ) -> Result<Sent> {
         let sum = FileSum::new(self.rules.sum, self.rules.seed);
         let kept = if basis.is_prefix { basis.head.basis_len() } else { 0 };
@@ -243,7 +251,7 @@ impl<'a> Content<'a> {
             protocol: self.rules.protocol,
             keep_alive: self.rules.keep_alive,
             last_sign: Instant::now(),
-            progress,
+            watch,
             desk: self.desk,
         };
         let read = |buffer: &mut [u8]| file.read(buffer);
@@ -255,8 +263,7 @@ impl<'a> Content<'a> {
         Ok(Sent {
             sum: outcome.file_sum,
             size,
-            literal_bytes: outcome.stats.literal_bytes,
-            matched_bytes: outcome.stats.matched_bytes,
+            stats: outcome.stats,
             damage: outcome.damage.map(|damage| Damaged::from(damage).text()),
         })
     }
@@ -296,7 +303,8 @@ impl<'a> Content<'a> {
 
 impl Sent {
     fn literally(size: u64, sum: Digest, damage: Option<String>) -> Self {
-        Self { sum, size, literal_bytes: size, matched_bytes: 0, damage }
+        let stats = Stats { literal_bytes: size, ..Stats::default() };
+        Self { sum, size, stats, damage }
     }
 }
 
@@ -310,7 +318,7 @@ struct Tokens<'a, W: Write> {
     keep_alive: Option<Duration>,
     /// When the far side last heard of us for certain.
     last_sign: Instant,
-    progress: &'a Progress,
+    watch: Watch<'a>,
     desk: &'a Desk,
 }
 
@@ -318,7 +326,7 @@ impl<W: Write> Tokens<'_, W> {
     fn put(&mut self, found: Found<'_>) -> Result<()> {
         self.record.clear();
         let (Found::Literal(data) | Found::Match { data, .. }) = found;
-        self.progress.current_bytes.fetch_add(data.len() as u64, Relaxed);
+        self.watch.go_on(data.len() as u64);
         match found {
             Found::Literal(data) => self.literal(data)?,
             Found::Match { block, data } => self.matched(block, data)?,
@@ -381,6 +389,13 @@ impl<W: Write> Tokens<'_, W> {
 fn put_chunk(encoder: &mut TokenEncoder, record: &mut Vec<u8>, chunk: &[u8]) {
     encoder.chunk_header(record, chunk.len());
     record.extend_from_slice(chunk);
+}
+
+/// Tells the first step of a file, which is as long as a literal.
+pub(crate) fn begin(watch: Watch<'_>, size: u64) {
+    if size > 0 {
+        watch.is_at(size.min(LITERAL as u64));
+    }
 }
 
 fn advise(file: &File, size: u64) {

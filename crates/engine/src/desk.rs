@@ -45,6 +45,8 @@ pub(crate) struct ListPart {
 pub(crate) enum Scanned {
     Part(ListPart),
     Finished(Box<ScanTotals>),
+    /// Nothing more can be listed.
+    Failed(Error),
 }
 
 /// Whether the sender has a use for another list.
@@ -388,7 +390,7 @@ impl Desk {
 fn weight(scanned: &Scanned) -> (usize, usize) {
     match scanned {
         Scanned::Part(part) => (part.list.as_ref().map_or(0, SentList::len), part.bytes.len()),
-        Scanned::Finished(_) => (0, 0),
+        Scanned::Finished(_) | Scanned::Failed(_) => (0, 0),
     }
 }
 

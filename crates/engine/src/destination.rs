@@ -113,7 +113,7 @@ impl Destination {
 }
 
 fn directory(path: &Path) -> Result<Settled> {
-    let root = Root::open(path).map_err(Error::Destination)?;
+    let root = Root::open(&absolute(path)).map_err(Error::Destination)?;
     Ok(Settled { root: Some(root), ..nowhere(path.to_owned()) })
 }
 
@@ -123,6 +123,11 @@ fn nowhere(path: PathBuf) -> Settled {
 
 fn failed(op: &'static str, path: &Path, source: io::Error) -> Error {
     Error::Destination(tree::Error::Io { op, path: path.to_owned(), source })
+}
+
+/// Returns a path as messages name it, whatever the working directory is.
+pub(crate) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Returns a path without slashes at its end.

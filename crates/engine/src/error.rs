@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use wire::escape::printable;
 
+use crate::destination::absolute;
 use crate::trouble::Doing;
 
 /// Why a transfer could not go on.
@@ -51,17 +52,20 @@ pub enum Error {
     /// More than one file is to be written into what is no directory.
     #[error("the destination {} is no directory, and more than one file comes", .0.display())]
     NotADirectory(std::path::PathBuf),
-    /// A directory that an option names could not be opened or made.
-    #[error("{option}: {source}")]
-    OptionDir {
-        /// The option in its long form.
-        option: &'static str,
-        /// What the system said.
-        source: tree::Error,
+    /// What an option names cannot be used.
+    #[error("{text}")]
+    Option {
+        /// rsync's line.
+        text: String,
+        /// rsync's exit code.
+        code: i32,
     },
     /// An argument that cannot be sent in any case.
     #[error("{0}")]
     Argument(String),
+    /// What went wrong was told to our client over the connection, with this exit code.
+    #[error("the client was told why ({text})", text = wire::exit::describe(*.0))]
+    Told(i32),
     /// The sender lists a name that it should not.
     #[error("the sender lists {}, which is {what}", printable(name))]
     Unasked {
@@ -79,9 +83,14 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Tells whether it ends a session that has no file list yet.
+    /// Tells whether a receiving side met it before it went through the first file list, where
+    /// rsync calls that side `Receiver`.
     pub fn is_early(&self) -> bool {
-        matches!(self, Self::Destination(_) | Self::NotADirectory(_) | Self::Unasked { .. })
+        match self {
+            Self::Destination(error) => error.operation() != "write",
+            Self::NotADirectory(_) | Self::Option { .. } | Self::Unasked { .. } => true,
+            _ => false,
+        }
     }
 
     /// Tells whether the connection is what failed, so that there is nobody to be told.
@@ -103,19 +112,25 @@ impl Error {
         }
     }
 
-    /// Returns rsync's line for it, without the line end.
-    pub fn stock(&self) -> Vec<u8> {
+    /// Returns rsync's line for it, without the line end; `who` is rsync's name for the part that
+    /// met it.
+    pub fn stock(&self, who: &str) -> Vec<u8> {
         match self {
             Self::NotADirectory(_) => {
                 b"ERROR: destination must be a directory when copying more than 1 file".to_vec()
             }
-            Self::Destination(error) => line("Receiver", Doing::of_destination(error), error),
+            Self::Destination(error) => {
+                let who = if self.is_early() { "Receiver" } else { "receiver" };
+                line(who, Doing::of_destination(error), error)
+            }
             Self::Tree(error) => line("sender", Doing::CHANGE_DIR, error),
             Self::Argument(text) => text.clone().into_bytes(),
+            Self::Filter(error) => error.stock().into_bytes(),
             Self::Unasked { name, what } => {
                 [format!("ERROR: rejecting {what} file-list name: ").as_bytes(), name].concat()
             }
-            error => format!("rsync: {error}").into_bytes(),
+            Self::NeedsProtocol { .. } | Self::Option { .. } => self.to_string().into_bytes(),
+            error => format!("rsync: [{who}] {error}").into_bytes(),
         }
     }
 
@@ -128,14 +143,12 @@ impl Error {
                 wire::exit::FILE_SELECTION
             }
             Self::Unasked { .. } => wire::exit::UNSUPPORTED,
-            Self::Random(_) | Self::Write(_) | Self::Destination(_) | Self::OptionDir { .. } => {
-                wire::exit::FILE_IO
-            }
+            Self::Random(_) | Self::Write(_) | Self::Destination(_) => wire::exit::FILE_IO,
             Self::Filter(error) => error.exit_code(),
             Self::NeedsProtocol { .. } => wire::exit::PROTOCOL,
             Self::Codec(_) => wire::exit::STREAM,
             Self::Send(_) => wire::exit::SOCKET,
-            Self::FarExit(code) => *code,
+            Self::FarExit(code) | Self::Told(code) | Self::Option { code, .. } => *code,
             Self::Argument(_) => wire::exit::SYNTAX,
             Self::NothingToSend => wire::exit::PARTIAL,
         }
@@ -143,6 +156,6 @@ impl Error {
 }
 
 fn line(who: &str, doing: Doing, error: &tree::Error) -> Vec<u8> {
-    let path = std::path::absolute(error.path()).unwrap_or_else(|_| error.path().to_owned());
+    let path = absolute(error.path());
     doing.line(who, path.as_os_str().as_bytes(), error.reason())
 }

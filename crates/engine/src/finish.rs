@@ -136,7 +136,7 @@ impl<'a> Finish<'a> {
         }
         if asked.now.is_some() && !asked.is_redo {
             self.site
-                .back_up_replaced(dir, name, &entry.name)
+                .back_up_replaced((dir, name), &entry.name, self.monitor)
                 .map_err(|error| (Doing::RENAME, error))?;
         }
         match staged.commit(dir, name) {
@@ -297,7 +297,8 @@ impl<'a> Finish<'a> {
             return;
         }
         asked.list.closed();
-        if asked.list.is_settled() {
+        // Once all replies have come, files that are asked for again may be all that is open.
+        if asked.list.is_settled() || self.board.phases() > 0 {
             self.board.nudge();
         }
     }

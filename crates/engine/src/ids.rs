@@ -2,11 +2,16 @@
 //! (docs/protocol/file-list.md, "Mapping at the receiver").
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tree::IdNames;
 use wire::flist::IdKind;
 use wire::options::Options;
+
+use crate::error::{Error, Result};
+use crate::event::{Event, Gravity, Monitor, Problem};
+use crate::trouble::{Trouble, Who};
 
 /// How a rule of `--usermap` or `--groupmap` recognizes an id.
 #[derive(Clone, Debug)]
@@ -30,23 +35,21 @@ pub(crate) struct IdMap {
 }
 
 impl IdMap {
-    /// Prepares the mapping that the options ask for. The rules that name nobody are returned as
-    /// text for the user.
-    pub(crate) fn new(options: &Options) -> (Self, Vec<String>) {
+    /// Prepares the mapping that the options ask for. A rule that names nobody is told and left out.
+    pub(crate) fn new(options: &Options, monitor: Monitor<'_>) -> Result<Self> {
         let local = IdNames::of_system();
-        let mut unknown = Vec::new();
-        let users = rules(options.usermap.as_deref(), |name| local.user_id(name), &mut unknown);
-        let groups = rules(options.groupmap.as_deref(), |name| local.group_id(name), &mut unknown);
-        let map = Self {
+        let (usermap, groupmap) = (options.usermap.as_deref(), options.groupmap.as_deref());
+        let users = rules("--usermap", usermap, |name| local.user_id(name), monitor)?;
+        let groups = rules("--groupmap", groupmap, |name| local.group_id(name), monitor)?;
+        Ok(Self {
             local,
             numeric: options.numeric_ids,
             users,
             groups,
             own_groups: tree::own_groups(),
-            is_root: tree::is_root(),
+            is_root: options.super_user.unwrap_or_else(tree::is_root),
             known: Mutex::default(),
-        };
-        (map, unknown)
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(IdKind, u32), u32>> {
@@ -110,41 +113,59 @@ impl IdMap {
 
 /// Reads `FROM:TO,FROM:TO`.
 fn rules(
+    option: &str,
     text: Option<&[u8]>,
     find: impl Fn(&[u8]) -> Option<u32>,
-    unknown: &mut Vec<String>,
-) -> Vec<(From, u32)> {
+    monitor: Monitor<'_>,
+) -> Result<Vec<(From, u32)>> {
     let mut rules = Vec::new();
     for rule in text.unwrap_or_default().split(|byte| *byte == b',').filter(|rule| !rule.is_empty())
     {
-        let Some(colon) = rule.iter().rposition(|byte| *byte == b':') else { continue };
+        let wrong = |what: &str| {
+            let text = format!("{what} {option}: {}", String::from_utf8_lossy(rule));
+            Error::Option { text, code: wire::exit::SYNTAX }
+        };
+        let colon = rule.iter().position(|byte| *byte == b':');
+        let colon = colon.ok_or_else(|| wrong("No colon found in"))?;
         let (from, to) = (&rule[..colon], &rule[colon + 1..]);
+        if to.is_empty() {
+            return Err(wrong("No name found after colon"));
+        }
+        let from = from_of(from).ok_or_else(|| wrong("Invalid number in"))?;
         match number(to).or_else(|| find(to)) {
-            Some(to) => rules.push((from_of(from), to)),
-            None => unknown.push(String::from_utf8_lossy(to).into_owned()),
+            Some(to) => rules.push((from, to)),
+            None => {
+                let to = String::from_utf8_lossy(to);
+                let ours = format!("nobody here is called {to}: the rule that names it is dropped");
+                let stock = format!("Unknown {option} name on receiver: {to}");
+                let trouble = Trouble::Other { ours, stock };
+                let (who, gravity) = (Who::Receiver, Gravity::Warning);
+                let path = PathBuf::from(option);
+                monitor(Event::Problem(Problem { path, trouble, gravity, who }));
+            }
         }
     }
-    rules
+    Ok(rules)
 }
 
-fn from_of(text: &[u8]) -> From {
+/// Reads what a rule applies to; `None` for a range that is none.
+fn from_of(text: &[u8]) -> Option<From> {
     if text.is_empty() {
-        return From::Nameless;
+        return Some(From::Nameless);
     }
     if text.iter().any(|byte| b"*?[".contains(byte)) {
-        return From::Pattern(text.to_vec());
+        return Some(From::Pattern(text.to_vec()));
     }
     if let Some(id) = number(text) {
-        return From::Ids(id, id);
+        return Some(From::Ids(id, id));
     }
-    let range = text
-        .iter()
-        .position(|byte| *byte == b'-')
-        .and_then(|dash| Some((number(&text[..dash])?, number(&text[dash + 1..])?)));
-    match range {
-        Some((low, 0)) => From::Ids(low, low),
-        Some((low, high)) => From::Ids(low, high),
-        None => From::Name(text.to_vec()),
+    if !text[0].is_ascii_digit() {
+        return Some(From::Name(text.to_vec()));
+    }
+    let dash = text.iter().position(|byte| *byte == b'-')?;
+    match (number(&text[..dash])?, number(&text[dash + 1..])?) {
+        (low, 0) => Some(From::Ids(low, low)),
+        (low, high) => Some(From::Ids(low, high)),
     }
 }
 

@@ -13,6 +13,8 @@ struct ListDir {
     root: u16,
     name_start: u32,
     name_len: u16,
+    /// Its length, where the list is its content and nothing else.
+    size: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -99,7 +101,7 @@ impl SentList {
     /// Names the directory that the following entries stand in. A path is below 4096 bytes.
     pub(crate) fn enter(&mut self, root: u16, dir: &[u8]) {
         let (name_start, name_len) = self.keep(dir);
-        self.dirs.push(ListDir { root, name_start, name_len });
+        self.dirs.push(ListDir { root, name_start, name_len, size: None });
     }
 
     /// Adds the next entry, in the directory that was entered last.
@@ -118,6 +120,19 @@ impl SentList {
     /// Remembers the same of the directory that the list is the content of.
     pub(crate) fn keep_detail_of_dir(&mut self, stat: &Stat, mode: u32) {
         self.dir_detail = Some(Detail::of(stat, mode));
+    }
+
+    /// Remembers the length of the directory that the list is the content of.
+    pub(crate) fn keep_dir_size(&mut self, size: u64) {
+        if let Some(dir) = self.dirs.last_mut() {
+            dir.size = Some(size);
+        }
+    }
+
+    /// Returns that length; the first list's directory is its entry `.`.
+    pub(crate) fn dir_size(&self) -> u64 {
+        let kept = self.dirs.first().and_then(|dir| dir.size);
+        kept.or(self.entries.first().map(|entry| entry.size)).unwrap_or(0)
     }
 
     /// Returns what else is known of an entry, and the target of a symlink.
@@ -176,6 +191,12 @@ impl SentList {
         entries.filter(regular).map(|entry| entry.size).sum()
     }
 
+    /// Adds up the lengths of regular files and symlink targets.
+    pub(crate) fn total_size(&self) -> u64 {
+        let counts = |entry: &&Entry| matches!(entry.kind, Kind::Regular | Kind::Symlink);
+        self.entries.iter().filter(counts).map(|entry| entry.size).sum()
+    }
+
     /// Returns where the entry with the index `ndx` is found.
     pub(crate) fn place(&self, ndx: i32) -> Option<Place<'_>> {
         let index = usize::try_from(ndx.checked_sub(self.ndx_start)?).ok()?;
@@ -210,6 +231,7 @@ impl SentList {
 #[derive(Debug, Default)]
 pub(crate) struct LiveLists {
     lists: VecDeque<Arc<SentList>>,
+    retired: usize,
 }
 
 impl LiveLists {
@@ -220,12 +242,18 @@ impl LiveLists {
 
     /// Forgets the oldest list.
     pub(crate) fn retire_oldest(&mut self) -> Option<Arc<SentList>> {
+        self.retired += usize::from(!self.lists.is_empty());
         self.lists.pop_front()
     }
 
     /// Returns the index behind the oldest list, which the far side is in or past.
     pub(crate) fn oldest_end(&self) -> i32 {
         self.lists.front().map_or(0, |list| list.ndx_end())
+    }
+
+    /// Counts the lists that were sent before the one of an index, that one included.
+    pub(crate) fn number(&self, ndx: i32) -> usize {
+        self.retired + self.lists.partition_point(|list| list.ndx_start() - 1 <= ndx)
     }
 
     /// Tells whether every list was retired.

@@ -30,7 +30,7 @@ impl Look {
             dir_links: options.copy_dirlinks,
             unsafe_links: options.copy_unsafe_links,
             devices: options.copy_devices,
-            no_atime: options.atimes > 1,
+            no_atime: options.atimes > 1 || options.open_noatime,
         }
     }
 

@@ -1,7 +1,9 @@
 //! What is worth a line although nothing went wrong, in rsync's words.
 
-use wire::options::Info;
+use filter::{Hit, Verdict};
+use wire::options::{Debug, DebugLevels, Info};
 
+use crate::event::{Event, Monitor};
 use crate::trouble::Who;
 
 /// A remark about one name, or about the session where the name is empty.
@@ -10,6 +12,8 @@ use crate::trouble::Who;
 pub enum Notice {
     /// The item is as it should be.
     UpToDate,
+    /// Its attributes were not, and are now.
+    Updated,
     /// `--ignore-existing` left it alone.
     Exists,
     /// `--update` left it alone.
@@ -60,6 +64,7 @@ impl Notice {
     pub fn stock(self, name: &[u8]) -> Vec<u8> {
         let (before, after): (&str, String) = match self {
             Notice::UpToDate => ("", " is uptodate".into()),
+            Notice::Updated => ("", String::new()),
             Notice::Exists => ("", " exists".into()),
             Notice::IsNewer => ("", " is newer".into()),
             Notice::OverMaxSize => ("", " is over max-size".into()),
@@ -97,9 +102,9 @@ impl Notice {
     }
 
     /// Returns the matter and the level from which it is told; `None` is told always.
-    pub fn info(self) -> Option<(Info, u8)> {
+    fn info(self) -> Option<(Info, u8)> {
         match self {
-            Notice::UpToDate => Some((Info::Name, 2)),
+            Notice::UpToDate | Notice::Updated => Some((Info::Name, 2)),
             Notice::Exists
             | Notice::IsNewer
             | Notice::OverMaxSize
@@ -110,17 +115,24 @@ impl Notice {
             Notice::UnsafeSymlink => Some((Info::Symsafe, 1)),
             Notice::SourceRemoved => Some((Info::Remove, 1)),
             Notice::BackedUp => Some((Info::Backup, 1)),
-            // rsync asks a level of --debug that -vv raises together with this one.
-            Notice::DeltaTransmission(_) => Some((Info::Misc, 2)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
             Notice::SkippingDirectory
             | Notice::SkippedUpdate
             | Notice::CreatedDirectory
             | Notice::CreatedPath(_)
+            | Notice::DeltaTransmission(_)
             | Notice::NotDeleting
             | Notice::NotDeletingNonEmpty
             | Notice::DeletionsStopped(_)
             | Notice::VerificationFailed { .. } => None,
+        }
+    }
+
+    /// Tells whether it is told at these levels of `--info` and `--debug`.
+    pub fn is_told(self, level: impl Fn(Info) -> u8, debug: DebugLevels) -> bool {
+        match self {
+            Notice::DeltaTransmission(_) => debug.level(Debug::Flist) > 0,
+            notice => notice.info().is_none_or(|(matter, least)| level(matter) >= least),
         }
     }
 
@@ -146,9 +158,24 @@ pub struct RuleHit<'a> {
 }
 
 impl RuleHit<'_> {
-    /// The matter and the level from which it is told. rsync asks a level of `--debug` that `-vv`
-    /// raises together with this one.
-    pub const INFO: (Info, u8) = (Info::Misc, 2);
+    /// Tells which rule has decided about a name, if any, and returns what.
+    pub(crate) fn judged(
+        hit: Option<Hit<'_>>,
+        who: Who,
+        (name, is_dir): (&[u8], bool),
+        monitor: Monitor<'_>,
+    ) -> Verdict {
+        let Some(hit) = hit else { return Verdict::Include };
+        let includes = hit.verdict() == Verdict::Include;
+        let rule = &hit.shown();
+        monitor(Event::RuleHit(RuleHit { who, includes, is_dir, name, rule }));
+        hit.verdict()
+    }
+
+    /// Tells whether it is told at these levels.
+    pub fn is_told(debug: DebugLevels) -> bool {
+        debug.level(Debug::Filter) > 0
+    }
 
     /// Returns rsync's line, without the line end.
     pub fn stock(&self) -> Vec<u8> {

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use crate::event::{Event, Monitor};
+
 /// Counters that the transfer's threads raise and a drawing thread reads.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -57,5 +59,28 @@ impl Progress {
     /// Returns the name of the file that is being sent, empty when there is none yet.
     pub fn current(&self) -> Vec<u8> {
         self.current.lock().map(|name| name.clone()).unwrap_or_default()
+    }
+}
+
+/// Who sees how far the present file is.
+#[derive(Clone, Copy)]
+pub(crate) struct Watch<'a> {
+    pub(crate) progress: &'a Progress,
+    /// Where each step is told, with the length of the file and that of all listed ones.
+    pub(crate) told: Option<(Monitor<'a>, u64, u64)>,
+}
+
+impl Watch<'_> {
+    /// So much more of the file is dealt with.
+    pub(crate) fn go_on(&self, count: u64) {
+        let before = self.progress.current_bytes.fetch_add(count, Relaxed);
+        self.is_at(before + count);
+    }
+
+    /// Tells how far the file is.
+    pub(crate) fn is_at(&self, offset: u64) {
+        if let Some((monitor, size, total_size)) = self.told {
+            monitor(Event::Moving { offset, size, total_size });
+        }
     }
 }

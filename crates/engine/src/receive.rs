@@ -15,8 +15,8 @@ use wire::batch::BatchHead;
 use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
-use wire::mux::{Framing, Message, MuxReader, MuxWriter, tag};
-use wire::options::{Batch, InfoLevels, Options};
+use wire::mux::{Framing, Message, MuxReader, MuxWriter};
+use wire::options::{Batch, Options};
 
 use crate::board::Board;
 use crate::destination::{Destination, Leave, trimmed};
@@ -27,8 +27,9 @@ use crate::generator::{Generator, GeneratorRules};
 use crate::handover::Handover;
 use crate::ids::IdMap;
 use crate::notice::Notice;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, give_up};
 use crate::progress::Progress;
+use crate::received::ReceivedList;
 use crate::receiver::{Receiver, ReceiverRules};
 use crate::requested::{Request, Requested};
 use crate::role::Role;
@@ -146,7 +147,7 @@ impl Receive<'_> {
         let far = Mutex::new(Heard::default());
         let outbox = match self.role {
             Role::Client => None,
-            Role::Server(_) => Some(Outbox::new(InfoLevels::of(self.options), protocol)),
+            Role::Server(_) => Some(Outbox::new(self.options, protocol)),
         };
         let to_client = |event: Event<'_>| {
             if let Some(outbox) = &outbox {
@@ -171,12 +172,7 @@ impl Receive<'_> {
             ),
         };
         let done = agreed.and_then(|dialect| {
-            let (ids, unknown) = IdMap::new(self.options);
-            for name in unknown {
-                let text =
-                    format!("nobody here is called {name}: the rule that names it is dropped");
-                monitor(Event::Decision { name: b"", text });
-            }
+            let ids = IdMap::new(self.options, monitor)?;
             let shared = Shared {
                 dialect,
                 board: &board,
@@ -290,16 +286,22 @@ impl Receive<'_> {
         filter: &RuleList,
         shared: &Shared<'_>,
     ) -> Result<Summary> {
+        let protocol = shared.dialect.protocol;
         if let Request::Names(names) = self.request {
             // Lists come meanwhile, so the receiver must be reading by now.
-            session::put_names(&mut out, names, shared.dialect.protocol)?;
+            session::put_names(&mut out, names, protocol)?;
         }
-        let settled = self.settle(shared);
+        let (first, more) = shared.board.await_first()?;
+        if matches!(self.role, Role::Client) && first.len() == 0 {
+            // A sender without anything to send has gone by now.
+            shared.board.close();
+            return Ok(Summary { sent_bytes: out.bytes_written(), ..Summary::default() });
+        }
+        let settled = self.settle(&first, more, shared);
         let site = match settled {
             Ok(site) => shared.site.get_or_init(|| site),
             Err(error) => {
-                give_up(&mut out, shared, &error);
-                return Err(error);
+                return Err(give_up(&mut out, protocol, shared.outbox, error, "Receiver"));
             }
         };
         if let Some(outbox) = shared.outbox {
@@ -312,8 +314,8 @@ impl Receive<'_> {
         let rules = self.generator_rules(shared);
         let mut generator = Generator::new(out, rules, site, shared.board, filter);
         if let Err(error) = generator.run() {
-            give_up(&mut generator.out, shared, &error);
-            return Err(error);
+            let out = &mut generator.out;
+            return Err(give_up(out, protocol, shared.outbox, error, "generator"));
         }
         Ok(Summary {
             created: generator.created,
@@ -324,14 +326,13 @@ impl Receive<'_> {
         })
     }
 
-    fn settle(&self, shared: &Shared<'_>) -> Result<Site> {
-        let (first, more) = shared.board.await_first()?;
+    fn settle(&self, first: &ReceivedList, more: bool, shared: &Shared<'_>) -> Result<Site> {
         let leave = Leave {
             dry_run: self.options.dry_run || self.options.list_only,
             make_path: self.options.mkpath,
-            lists: self.options.list_only,
+            lists: self.options.list_only || first.len() == 0,
         };
-        let settled = self.destination.settle(&first, more, leave)?;
+        let settled = self.destination.settle(first, more, leave)?;
         if session::tells_of_destination(self.options) {
             let tell = |notice, name| (shared.monitor)(Event::Notice { notice, name });
             if let Some((name, count)) = &settled.made_path {
@@ -395,20 +396,6 @@ impl Receive<'_> {
     }
 }
 
-/// Tells the far side why nothing more comes, where it may still listen.
-fn give_up<W: Write>(out: &mut MuxWriter<W>, shared: &Shared<'_>, error: &crate::Error) {
-    if let Some(outbox) = shared.outbox {
-        outbox.put(tag::ERROR, [error.stock().as_slice(), b"\n"].concat());
-        // The session ends in any case; a failure to say why changes nothing.
-        let _ = outbox.empty_into(out);
-    }
-    if shared.dialect.protocol >= 31 && !error.is_broken_connection() {
-        let code = error.exit_code().to_le_bytes();
-        let _ = out.message(tag::ERROR_EXIT, &code);
-    }
-    let _ = out.flush();
-}
-
 /// Deals with a message of the sender.
 fn hear(
     message: Message,
@@ -419,8 +406,7 @@ fn hear(
     match message {
         Message::IoError(bits) => board.add_io_error(bits),
         Message::NoSend(ndx) => {
-            let (passed_over, asked) = board.take_asked(ndx);
-            for asked in passed_over.into_iter().chain(asked) {
+            if let Some(asked) = board.take_unsent(ndx) {
                 board.not_sent(asked);
             }
         }

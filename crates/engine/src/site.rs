@@ -1,20 +1,21 @@
 //! Everything that is known of the place where files are written.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tree::{Dir, Follow, Journal, Root};
-use wire::options::{AltDestKind, Options};
+use wire::options::{AltDest, AltDestKind, Options};
 
-use crate::destination::Settled;
+use crate::destination::{Settled, absolute};
 use crate::error::{Error, Result};
 use crate::event::{Event, Gravity, Monitor, Problem};
 use crate::list::join;
 use crate::received::split;
 use crate::site_dirs::SiteDirs;
-use crate::trouble::{Doing, Who};
+use crate::trouble::{Doing, Trouble, Who};
 
 /// Where partial files are kept without `--partial-dir`, when updates are delayed.
 const DELAY_DIR: &[u8] = b".~tmp~";
@@ -50,8 +51,29 @@ pub(crate) struct Site {
 #[derive(Debug)]
 pub(crate) struct Backup {
     /// The tree of `--backup-dir`; without it a backup lies beside its file.
-    pub(crate) root: Option<Root>,
+    pub(crate) tree: Option<BackupTree>,
+    /// How the user named that; empty without it.
+    pub(crate) dir: Vec<u8>,
     pub(crate) suffix: Vec<u8>,
+}
+
+/// The tree of `--backup-dir`, which is made when something is kept.
+#[derive(Debug)]
+pub(crate) struct BackupTree {
+    path: PathBuf,
+    root: OnceLock<Root>,
+}
+
+impl BackupTree {
+    /// Returns its root, made where it is missing.
+    pub(crate) fn root(&self) -> tree::Result<&Root> {
+        if let Some(root) = self.root.get() {
+            return Ok(root);
+        }
+        Root::make_path(&self.path, 0o777)?;
+        let root = Root::open(&self.path)?;
+        Ok(self.root.get_or_init(|| root))
+    }
 }
 
 impl Site {
@@ -63,14 +85,17 @@ impl Site {
         state_dir: Option<&Path>,
         monitor: Monitor<'_>,
     ) -> Result<Self> {
-        let base = settled.path.clone();
+        let base = absolute(&settled.path);
+        if let Some(dir) = options.backup_dir.as_ref().filter(|_| options.backup) {
+            check_backup_dir(&below(&base, dir), dir)?;
+        }
         let follow = if options.keep_dirlinks { Follow::DirLinks } else { Follow::Never };
         let alternatives = match &options.alt_dest {
-            Some(alt) => alt.dirs.iter().map(|dir| Root::open(&below(&base, dir)).ok()).collect(),
+            Some(alt) => alt.dirs.iter().map(|dir| alternative(alt, &base, dir, monitor)).collect(),
             None => Vec::new(),
         };
         let temp_dir = match &options.temp_dir {
-            Some(dir) if !options.dry_run => Some(open_option("--temp-dir", &below(&base, dir))?),
+            Some(dir) if !options.dry_run => Some(temp_dir(&below(&base, dir), dir)?),
             _ => None,
         };
         let journal = match (&settled.root, state_dir) {
@@ -83,10 +108,10 @@ impl Site {
         };
         let suffix = *journal.suffix();
         Ok(Self {
-            backup: if options.backup { Some(Backup::new(&base, options)?) } else { None },
+            backup: options.backup.then(|| Backup::new(&base, options)),
             partial_dir: partial_dir(options),
             root: settled.root,
-            path: settled.path,
+            path: base,
             made: settled.made,
             new_name: settled.new_name,
             follow,
@@ -95,7 +120,7 @@ impl Site {
             temp_dir,
             journal,
             suffix,
-            is_root: tree::is_root(),
+            is_root: options.super_user.unwrap_or_else(tree::is_root),
             umask,
         })
     }
@@ -163,27 +188,43 @@ impl Site {
 }
 
 impl Backup {
-    fn new(base: &Path, options: &Options) -> Result<Self> {
-        let root = match &options.backup_dir {
-            Some(dir) if !options.dry_run => {
-                let path = below(base, dir);
-                let failed = |source| Error::OptionDir { option: "--backup-dir", source };
-                Root::make_path(&path, 0o777).map_err(failed)?;
-                Some(Root::open(&path).map_err(failed)?)
-            }
-            _ => None,
-        };
+    fn new(base: &Path, options: &Options) -> Self {
+        let tree = options.backup_dir.as_ref();
+        let tree = tree.map(|dir| BackupTree { path: below(base, dir), root: OnceLock::new() });
         let suffix = match (&options.suffix, &options.backup_dir) {
             (Some(suffix), _) => suffix.clone(),
             (None, Some(_)) => Vec::new(),
             (None, None) => BACKUP_SUFFIX.to_vec(),
         };
-        Ok(Self { root, suffix })
+        let dir = options.backup_dir.as_deref().unwrap_or_default();
+        let dir = dir.strip_suffix(b"/").unwrap_or(dir).to_vec();
+        Self { tree, dir, suffix }
     }
 
     /// Returns the name of a file's backup.
     pub(crate) fn name(&self, name: &[u8]) -> Vec<u8> {
         [name, &self.suffix].concat()
+    }
+}
+
+/// Opens another folder to compare with; one that is not there is only told.
+fn alternative(alt: &AltDest, base: &Path, dir: &[u8], monitor: Monitor<'_>) -> Option<Root> {
+    let path = below(base, dir);
+    match Root::open(&path) {
+        Ok(root) => Some(root),
+        Err(_) => {
+            let option = match alt.kind {
+                AltDestKind::Compare => "--compare-dest",
+                AltDestKind::Copy => "--copy-dest",
+                AltDestKind::Link => "--link-dest",
+            };
+            let whole = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+            let stock = format!("{option} arg does not exist: {}", whole.display());
+            let trouble = Trouble::Other { ours: format!("{option}: no such directory"), stock };
+            let (gravity, who) = (Gravity::Warning, Who::Receiver);
+            monitor(Event::Problem(Problem { path, trouble, gravity, who }));
+            None
+        }
     }
 }
 
@@ -199,9 +240,48 @@ fn partial_dir(options: &Options) -> Option<Vec<u8>> {
     }
 }
 
-fn open_option(option: &'static str, path: &Path) -> Result<Dir> {
+fn temp_dir(path: &Path, given: &[u8]) -> Result<Dir> {
+    // An empty name would be the destination itself.
+    let path = if given.is_empty() { Path::new("") } else { path };
     let open = Root::open(path).and_then(|root| root.open_dir(b"."));
-    open.map_err(|source| Error::OptionDir { option, source })
+    open.map_err(|error| unusable("temp-dir", given, &error))
+}
+
+/// A backup dir is made when it is needed, where nothing is in its way.
+fn check_backup_dir(path: &Path, given: &[u8]) -> Result<()> {
+    let source = match std::fs::metadata(path) {
+        Ok(found) if !found.is_dir() => ErrorKind::NotADirectory.into(),
+        Err(error) if error.kind() != ErrorKind::NotFound => error,
+        _ => return Ok(()),
+    };
+    let error = tree::Error::Io { op: "look at", path: path.to_owned(), source };
+    Err(unusable("backup-dir", given, &error))
+}
+
+/// Puts it as rsync does that the directory of an option cannot be used.
+fn unusable(option: &str, given: &[u8], error: &tree::Error) -> Error {
+    let given = String::from_utf8_lossy(given);
+    let reason = error.reason();
+    let (text, code) = match reason.kind() {
+        ErrorKind::NotFound => {
+            (format!("The {option} does not exist: {given}"), wire::exit::SYNTAX)
+        }
+        ErrorKind::NotADirectory if error.path().exists() => {
+            (format!("The {option} is not a directory: {given}"), wire::exit::SYNTAX)
+        }
+        _ => {
+            let named = if option == "temp-dir" { "temp-dir " } else { "" };
+            let text = format!("Failed to stat {named}{given}: {}", plain(reason));
+            (text, wire::exit::FILE_IO)
+        }
+    };
+    Error::Option { text, code }
+}
+
+/// Returns what the system said without its number.
+fn plain(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Begins the record of temporary files, after those of a run that was killed are removed.

@@ -35,6 +35,8 @@ pub struct Sources {
     roots: Vec<Root>,
     /// The absolute path of each root, for filter rules that speak of absolute paths.
     bases: Vec<Vec<u8>>,
+    /// The path of each root as it was written; empty for the working directory.
+    written: Vec<Vec<u8>>,
     given: Vec<Source>,
     missing: u64,
     /// The directory that names of a list are looked for in.
@@ -119,6 +121,10 @@ impl Sources {
         &self.bases
     }
 
+    pub(crate) fn written(&self) -> &[Vec<u8>] {
+        &self.written
+    }
+
     pub(crate) fn given(&self) -> &[Source] {
         &self.given
     }
@@ -179,6 +185,9 @@ impl Sources {
                 self.roots.push(Root::open(&path)?);
                 let real = path.canonicalize().unwrap_or(path);
                 self.bases.push(real.as_os_str().as_bytes().to_vec());
+                let written: PathBuf = base.components().collect();
+                let written = written.strip_prefix(".").unwrap_or(&written);
+                self.written.push(written.as_os_str().as_bytes().to_vec());
                 self.roots.len() - 1
             }
         };

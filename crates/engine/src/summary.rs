@@ -118,7 +118,11 @@ impl Summary {
     /// Adds what a receiver has counted of the lists.
     pub(crate) fn with(self, totals: Totals) -> Self {
         let Totals { files, total_size, list_bytes, stats } = totals;
-        Self { files, total_size, list_bytes, stats, ..self }
+        let millis = |millis: i64| Duration::from_millis(u64::try_from(millis).unwrap_or(0));
+        let (list_build, list_send) = stats.as_ref().map_or_else(Default::default, |stats| {
+            (millis(stats.flist_build_ms), millis(stats.flist_send_ms))
+        });
+        Self { files, total_size, list_bytes, stats, list_build, list_send, ..self }
     }
 
     /// Notes a problem.

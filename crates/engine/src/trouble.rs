@@ -45,8 +45,6 @@ impl Doing {
     pub const OPEN_SOURCE: Doing = Doing("send_files failed to open {}");
     /// Reading a source file.
     pub const READ_SOURCE: Doing = Doing("read errors mapping {}");
-    /// Removing a source file that has arrived.
-    pub const REMOVE_SOURCE: Doing = Doing("sender failed to remove {}");
     /// Entering the directory of an argument.
     pub const CHANGE_DIR: Doing = Doing("change_dir {} failed");
     /// Reading the extended attributes or the ACL of a source.

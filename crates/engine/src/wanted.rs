@@ -99,8 +99,13 @@ pub(crate) enum Times {
 }
 
 impl Keeps<'_> {
-    /// Returns the permission bits that an item should have.
-    pub(crate) fn mode(&self, entry: &received::Entry, now: Option<&Stat>) -> u32 {
+    /// Returns the permission bits that an item in `dir` should have.
+    pub(crate) fn mode(
+        &self,
+        entry: &received::Entry,
+        now: Option<&Stat>,
+        dir: Option<&Dir>,
+    ) -> u32 {
         let listed = entry.mode & PERMISSIONS;
         if self.options.perms {
             return listed;
@@ -110,7 +115,10 @@ impl Keeps<'_> {
                 executability(listed, now.mode & PERMISSIONS)
             }
             Some(now) => now.mode & PERMISSIONS,
-            None => listed & 0o777 & !self.site.umask,
+            None => {
+                let by_acl = dir.and_then(Dir::default_permissions);
+                listed & by_acl.unwrap_or(0o777 & !self.site.umask)
+            }
         }
     }
 
@@ -145,9 +153,12 @@ impl Keeps<'_> {
         let bit = |differs: bool, bit: u16| if differs { bit } else { 0 };
         let mode_differs = kind != Kind::Symlink
             && (self.options.perms || self.options.executability)
-            && self.mode(entry, Some(now)) != now.mode & PERMISSIONS;
+            && self.mode(entry, Some(now), None) != now.mode & PERMISSIONS;
         long | bit(self.keeps_time(kind) && !self.same_time(entry, now), iflags::REPORT_TIME)
-            | bit(self.atime(entry).is_some_and(|atime| atime != now.atime), iflags::REPORT_ATIME)
+            | bit(
+                kind != Kind::Symlink && self.atime(entry).is_some_and(|atime| atime != now.atime),
+                iflags::REPORT_ATIME,
+            )
             | bit(mode_differs, iflags::REPORT_PERMS)
             | bit(self.owner(entry).is_some_and(|uid| uid != now.uid), iflags::REPORT_OWNER)
             | bit(self.group(entry).is_some_and(|gid| gid != now.gid), iflags::REPORT_GROUP)
@@ -162,7 +173,7 @@ impl Keeps<'_> {
         long: &LongAttributes,
         times: Times,
     ) -> Vec<tree::Error> {
-        dir.apply(name, None, &self.attributes(entry, now, now, long, times))
+        dir.apply(name, None, &self.attributes(dir, entry, (now, now), long, times))
     }
 
     /// Sets the attributes of a staged file that takes the place of one with the attributes `old`.
@@ -174,14 +185,14 @@ impl Keeps<'_> {
         long: &LongAttributes,
         times: Times,
     ) -> Vec<tree::Error> {
-        staged.apply(&self.attributes(entry, old, None, long, times))
+        staged.apply(&self.attributes(staged.dir(), entry, (old, None), long, times))
     }
 
     fn attributes<'v>(
         &self,
+        dir: &Dir,
         entry: &received::Entry,
-        old: Option<&Stat>,
-        now: Option<&Stat>,
+        (old, now): (Option<&Stat>, Option<&Stat>),
         long: &'v LongAttributes,
         times: Times,
     ) -> Attributes<'v> {
@@ -198,7 +209,8 @@ impl Keeps<'_> {
         Attributes {
             now: now.copied(),
             is_new: now.is_none(),
-            mode: (kind != Kind::Symlink || fake_super).then(|| type_bits | self.mode(entry, old)),
+            mode: (kind != Kind::Symlink || fake_super)
+                .then(|| type_bits | self.mode(entry, old, Some(dir))),
             rdev: fake_super.then(|| entry.rdev()),
             owner: self.owner(entry),
             group: self.group(entry),

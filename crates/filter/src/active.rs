@@ -8,7 +8,7 @@ use crate::list::{RuleList, Settings};
 use crate::merge::{Loader, Place, ReadFile};
 use crate::parents::{above, anchor, normalize};
 use crate::pattern::{Name, Pattern};
-use crate::rule::{MatchRule, MergeRule, Rule, Side, Verdict};
+use crate::rule::{MatchRule, MergeRule, Rule, Side, Source, Verdict};
 
 /// A list of rules in force on one side, with the per-directory merge files that a walk has met.
 ///
@@ -26,6 +26,9 @@ pub struct ActiveFilter {
     depth: usize,
     has_xattr_rules: bool,
 }
+
+/// Stands for a rule of a file.
+const FROM_FILE: &[u8] = b"<rule from a file read earlier>";
 
 enum Step {
     Rule(MatchRule),
@@ -59,6 +62,33 @@ struct Scope {
     steps: Vec<Step>,
 }
 
+/// The rule that decides about a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Hit<'a> {
+    rule: &'a MatchRule,
+    /// The per-directory merge that brought it in.
+    merge: Option<&'a MergeRule>,
+}
+
+impl Hit<'_> {
+    /// Says what it decides.
+    pub fn verdict(&self) -> Verdict {
+        self.rule.verdict
+    }
+
+    /// Gives the rule as rsync shows it, which keeps the text of files to itself.
+    pub fn shown(&self) -> Vec<u8> {
+        let MatchRule { pattern, source, .. } = self.rule;
+        let slash: &[u8] = if pattern.dirs_only() { b"/" } else { b"" };
+        match (self.merge, source) {
+            (Some(merge), _) => [FROM_FILE, b" [per-dir ", merge.base_name(), b"]"].concat(),
+            (None, Source::File) => FROM_FILE.to_vec(),
+            (None, Source::Cvs) => [pattern.text(), slash, b" [global CVS]"].concat(),
+            (None, Source::Option) => [pattern.text(), slash].concat(),
+        }
+    }
+}
+
 impl ActiveFilter {
     /// Puts a list in force for one side of a transfer whose root has the absolute path `base`.
     ///
@@ -87,22 +117,28 @@ impl ActiveFilter {
 
     /// Says what the rules decide about a name, given as its path from the transfer root.
     pub fn check(&self, path: &[u8], is_dir: bool) -> Verdict {
+        self.hit(path, is_dir).map_or(Verdict::Include, |hit| hit.verdict())
+    }
+
+    /// Finds the rule that decides about a name, given as its path from the transfer root.
+    pub fn hit(&self, path: &[u8], is_dir: bool) -> Option<Hit<'_>> {
         if self.steps.is_empty() {
-            return Verdict::Include;
+            return None;
         }
-        self.verdict(&Name::file(path, is_dir, self.absolute_base()))
+        self.first_hit(&Name::file(path, is_dir, self.absolute_base()))
     }
 
     /// The same for a name in a directory that is being deleted: perishable rules do not count.
-    pub fn check_in_doomed_dir(&self, path: &[u8], is_dir: bool) -> Verdict {
+    pub fn hit_in_doomed_dir(&self, path: &[u8], is_dir: bool) -> Option<Hit<'_>> {
         let name = Name::file(path, is_dir, self.absolute_base());
-        self.verdict(&Name { in_doomed_dir: true, ..name })
+        self.first_hit(&Name { in_doomed_dir: true, ..name })
     }
 
     /// Says what the rules decide about the name of an extended attribute.
     pub fn check_xattr(&self, name: &[u8]) -> Verdict {
         let name = Name::file(name, false, self.absolute_base());
-        self.verdict(&Name { is_xattr: true, ..name })
+        self.first_hit(&Name { is_xattr: true, ..name })
+            .map_or(Verdict::Include, |hit| hit.verdict())
     }
 
     /// Says whether any rule met so far was about names of extended attributes.
@@ -141,36 +177,36 @@ impl ActiveFilter {
         self.base.strip_prefix(b"/").unwrap_or(&self.base)
     }
 
-    fn verdict(&self, name: &Name<'_>) -> Verdict {
-        let found = match &self.accelerator {
+    fn first_hit(&self, name: &Name<'_>) -> Option<Hit<'_>> {
+        match &self.accelerator {
             Some(accelerator) if !accelerator.may_match(name.last) => {
                 self.first_match(accelerator.others.iter().map(|&index| &self.steps[index]), name)
             }
             _ => self.first_match(self.steps.iter(), name),
-        };
-        found.unwrap_or(Verdict::Include)
+        }
     }
 
     fn first_match<'a>(
-        &self,
+        &'a self,
         mut steps: impl Iterator<Item = &'a Step>,
         name: &Name<'_>,
-    ) -> Option<Verdict> {
+    ) -> Option<Hit<'a>> {
         steps.find_map(|step| match step {
-            Step::Rule(rule) => rule.decides(name).then_some(rule.verdict),
+            Step::Rule(rule) => rule.decides(name).then_some(Hit { rule, merge: None }),
             Step::DirMerge(index) => self.first_match_in(&self.dir_merges[*index], name),
         })
     }
 
     /// Asks the rules of this directory, then those of its parent, and so on.
-    fn first_match_in(&self, merge: &DirMerge, name: &Name<'_>) -> Option<Verdict> {
+    fn first_match_in<'a>(&'a self, merge: &'a DirMerge, name: &Name<'_>) -> Option<Hit<'a>> {
         for scope in merge.scopes.iter().rev() {
             if !merge.rule.inherited && scope.depth != self.depth {
                 return None;
             }
             let found = self.first_match(scope.steps.iter(), name);
             if found.is_some() || scope.cuts {
-                return found;
+                let merge = Some(&merge.rule);
+                return found.map(|hit| Hit { merge: hit.merge.or(merge), ..hit });
             }
         }
         None

@@ -2,7 +2,7 @@
 
 use crate::lines::words;
 use crate::pattern::{Pattern, Root};
-use crate::rule::{CvsRule, MatchRule, Perishable, Traits};
+use crate::rule::{CvsRule, MatchRule, Perishable, Source, Traits};
 
 /// The user's own additions to the global CVS list; the caller knows where they come from.
 #[derive(Clone, Debug, Default)]
@@ -42,5 +42,6 @@ fn match_rule(rule: &CvsRule, word: &[u8], perishable: Perishable) -> MatchRule 
         verdict: rule.verdict,
         traits: Traits { perishable, ..rule.traits },
         pattern: Pattern::new(text, dirs_only, &root),
+        source: Source::Cvs,
     }
 }

@@ -77,6 +77,7 @@ impl Error {
             };
         };
         let place = match origin {
+            Origin::File { path, line: 0 } => format!("<rule from {path}>"),
             Origin::File { path, line } => format!("<rule from {path} line {line}>"),
             Origin::Option | Origin::FarSide => rule.to_string(),
         };
@@ -114,7 +115,7 @@ pub enum Origin {
     File {
         /// The file's path.
         path: BString,
-        /// The line, counted from 1.
+        /// The line, counted from 1; 0 where rules stand by the word.
         line: usize,
     },
 }
@@ -132,7 +133,10 @@ impl fmt::Display for Origin {
             Origin::FarSide => f.write_str("the far side's list"),
             Origin::File { path, line } => {
                 let path: &BStr = path.as_bstr();
-                write!(f, "{path:?} line {line}")
+                match line {
+                    0 => write!(f, "{path:?}"),
+                    line => write!(f, "{path:?} line {line}"),
+                }
             }
         }
     }

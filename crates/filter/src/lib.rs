@@ -30,7 +30,7 @@
 //! The rules are those of `docs/protocol/filters.md`, which also lists the few places where stock
 //! rsync does otherwise.
 
-pub use active::ActiveFilter;
+pub use active::{ActiveFilter, Hit};
 pub use cvs::CvsIgnore;
 pub use error::{Error, Origin, Reason};
 pub use lines::LineEnds;

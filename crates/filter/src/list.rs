@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::lines::LineEnds;
 use crate::merge::{Loader, Place, ReadFile};
 use crate::pattern::{Pattern, Root};
-use crate::rule::{MatchRule, MergeRule, Perishable, Rule, Side, Split, Style, Traits, Verdict};
+use crate::rule::{
+    MatchRule, MergeRule, Perishable, Rule, Side, Source, Split, Style, Traits, Verdict,
+};
 
 /// What has to be known before the first rule is read.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +111,7 @@ impl RuleList {
                 verdict: Verdict::Exclude,
                 traits: Traits { perishable: Perishable::Since30, ..Traits::default() },
                 pattern: Pattern::new(text, true, &Root::Transfer),
+                source: Source::Option,
             }));
         }
         if closing.cvs_exclude {

@@ -8,7 +8,7 @@ use crate::lines;
 use crate::list::Settings;
 use crate::parse::{Inherited, Parsed, parse};
 use crate::pattern::{Pattern, Root};
-use crate::rule::{CvsRule, MatchRule, MergeRule, Rule, Style, Traits, Verdict};
+use crate::rule::{CvsRule, MatchRule, MergeRule, Rule, Source, Split, Style, Traits, Verdict};
 
 /// Reads a file of rules; `None` when there is none.
 ///
@@ -110,7 +110,8 @@ impl<'a> Loader<'a> {
     ) -> Result<(), Error> {
         let inherited = Inherited::from_merge(merge);
         for (number, text) in lines::rules(contents, merge.split, self.settings.line_ends) {
-            let origin = Origin::line_of(path, number);
+            let line = if merge.split == Split::Lines { number } else { 0 };
+            let origin = Origin::line_of(path, line);
             self.add(text, merge.style, inherited, &origin, depth, read)?;
         }
         Ok(())
@@ -137,7 +138,12 @@ impl<'a> Loader<'a> {
                 self.cleared = true;
             }
             Parsed::Match { verdict, traits, pattern, dirs_only } => {
-                self.add_match(verdict, traits, pattern, dirs_only);
+                let source = match origin {
+                    Origin::Option | Origin::FarSide => Source::Option,
+                    _ => Source::File,
+                };
+                let pattern = Pattern::new(pattern, dirs_only, self.place.root(traits));
+                self.add_match(MatchRule { verdict, traits, pattern, source });
             }
             Parsed::Cvs { verdict, traits } => {
                 self.saw_xattr_rule |= traits.xattr;
@@ -155,16 +161,18 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn add_match(&mut self, verdict: Verdict, traits: Traits, pattern: &[u8], dirs_only: bool) {
-        self.saw_xattr_rule |= traits.xattr;
-        let pattern = Pattern::new(pattern, dirs_only, self.place.root(traits));
-        self.rules.push(Rule::Match(MatchRule { verdict, traits, pattern }));
+    fn add_match(&mut self, rule: MatchRule) {
+        self.saw_xattr_rule |= rule.traits.xattr;
+        self.rules.push(Rule::Match(rule));
     }
 
     /// Excludes the merge file itself, when its rule has the `e` modifier.
     fn hide(&mut self, merge: &MergeRule, hide_file: bool) {
         if hide_file {
-            self.add_match(Verdict::Exclude, Traits::default(), merge.base_name(), false);
+            let traits = Traits::default();
+            let pattern = Pattern::new(merge.base_name(), false, self.place.root(traits));
+            let (verdict, source) = (Verdict::Exclude, Source::Option);
+            self.add_match(MatchRule { verdict, traits, pattern, source });
         }
     }
 

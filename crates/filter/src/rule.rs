@@ -69,12 +69,23 @@ pub(crate) struct Traits {
     pub(crate) sides: Sides,
 }
 
+/// Where a rule was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// In an option, or at the far side.
+    Option,
+    File,
+    /// In the global CVS list.
+    Cvs,
+}
+
 /// An include or exclude rule.
 #[derive(Clone, Debug)]
 pub(crate) struct MatchRule {
     pub(crate) verdict: Verdict,
     pub(crate) traits: Traits,
     pub(crate) pattern: Pattern,
+    pub(crate) source: Source,
 }
 
 impl MatchRule {

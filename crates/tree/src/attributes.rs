@@ -2,7 +2,8 @@
 //!
 //! Owner and group first, because changing them clears the set-id bits and because nobody shall
 //! have rights before the file is his; then extended attributes, times, ACLs, and the mode last
-//! (sheet 3, 6.5). What is right already is left alone.
+//! (sheet 3, 6.5). What is right already is left alone. Where the owner cannot be changed, or the
+//! times, nothing more is done.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -124,7 +125,7 @@ impl Dir {
             }
             None => self.hold(name, set).map_err(failed)?,
         };
-        let work = Applying { dir: self, name, handle, set, now, trusted: true, errors: vec![] };
+        let work = Applying { dir: self, name, handle, set, now, errors: vec![] };
         Ok(work.run())
     }
 
@@ -167,8 +168,6 @@ struct Applying<'a> {
     set: &'a Attributes<'a>,
     /// What the file really has by now.
     now: Stat,
-    /// The owner is the wanted one, so the set-id bits may be set.
-    trusted: bool,
     errors: Vec<Error>,
 }
 
@@ -177,13 +176,16 @@ impl Applying<'_> {
         let mode_before = self.now.mode;
         if self.set.fake_super {
             self.set_fake_stat();
-        } else {
-            self.set_owner();
+        } else if !self.set_owner() {
+            // Nobody gets rights to a file that belongs to the wrong one.
+            return self.errors;
         }
         self.set_xattrs();
         if let Some(times) = self.set.new_times(&self.now) {
             let done = self.handle.set_times(&times);
-            self.note("set times of", done);
+            if !self.note("set times of", done) {
+                return self.errors;
+            }
         }
         let mode = self.set.mode.map(|mode| self.real_mode(mode));
         self.set_acls(mode);
@@ -196,25 +198,25 @@ impl Applying<'_> {
 
     /// The permissions that the file itself gets when `mode` is wanted.
     fn real_mode(&self, mode: u32) -> u32 {
-        match (self.set.fake_super, self.trusted) {
-            (true, _) => fake_super::real_mode(mode, self.now.kind()),
-            (false, true) => mode,
-            (false, false) => mode & !SET_IDS,
+        match self.set.fake_super {
+            true => fake_super::real_mode(mode, self.now.kind()),
+            false => mode,
         }
     }
 
-    fn set_owner(&mut self) {
+    fn set_owner(&mut self) -> bool {
         let (owner, group) = self.set.new_owner(&self.now);
         if (owner, group) == (None, None) {
-            return;
+            return true;
         }
         let done = self.handle.chown(owner, group);
-        self.trusted = self.note("change owner of", done);
+        let is_done = self.note("change owner of", done);
         if self.now.mode & SET_IDS != 0
             && let Ok(stat) = self.handle.stat()
         {
             self.now = stat;
         }
+        is_done
     }
 
     fn set_fake_stat(&mut self) {
@@ -233,7 +235,7 @@ impl Applying<'_> {
 
     fn set_xattrs(&mut self) {
         let Some(wanted) = self.set.xattrs else { return };
-        let present = match self.set.is_new {
+        let present = match self.set.is_new && !self.dir.gives_acl() {
             true => Ok(Vec::new()),
             false => self.handle.place().names(),
         };
@@ -362,7 +364,7 @@ fn is_minimal(value: &[u8]) -> bool {
 }
 
 /// The permissions that the kernel shows for an ACL: those of the mask in the place of the group's.
-fn mode_of_acl(value: &[u8]) -> u32 {
+pub(crate) fn mode_of_acl(value: &[u8]) -> u32 {
     let permissions = |tag: u16| {
         let entry = fake_super::entries(value).find(|entry| entry.tag == tag);
         entry.map(|entry| u32::from(entry.permissions & 7))

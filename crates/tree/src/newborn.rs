@@ -15,7 +15,7 @@ use crate::{Dir, Result, Stat};
 #[derive(Debug, Default)]
 pub(crate) struct Newborns {
     latest: Mutex<Option<Latest>>,
-    inherits_acl: OnceLock<bool>,
+    default_acl: OnceLock<Option<Vec<u8>>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +41,20 @@ impl Dir {
 
     /// Tells whether new files get an ACL from the directory.
     pub(crate) fn gives_acl(&self) -> bool {
-        *self.newborns.inherits_acl.get_or_init(|| {
+        self.default_acl().is_some()
+    }
+
+    /// Returns the permissions that the directory's default ACL allows new files, if it has one.
+    pub fn default_permissions(&self) -> Option<u32> {
+        self.default_acl().filter(|acl| !acl.is_empty()).map(crate::attributes::mode_of_acl)
+    }
+
+    fn default_acl(&self) -> Option<&[u8]> {
+        let ask = || {
             // Who cannot ask removes an ACL that may not be there, which does no harm.
-            self.xattr(b".", crate::attributes::DEFAULT_ACL).map_or(true, |acl| acl.is_some())
-        })
+            let acl = self.xattr(b".", crate::attributes::DEFAULT_ACL);
+            acl.unwrap_or_else(|_| Some(Vec::new()))
+        };
+        self.newborns.default_acl.get_or_init(ask).as_deref()
     }
 }

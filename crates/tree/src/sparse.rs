@@ -71,6 +71,11 @@ impl<'a> SparseWriter<'a> {
         Ok(self.offset)
     }
 
+    /// Cuts the file off where the last hole begins, so that nothing stays allocated behind it.
+    pub fn cut_off(&mut self) -> io::Result<()> {
+        self.file.set_len(self.hole_start)
+    }
+
     /// Counts the bytes at the start of `data`, up to a boundary of pieces in the file, that are
     /// zeros or are not.
     fn run(&self, data: &[u8], zeros: bool) -> usize {

@@ -53,6 +53,13 @@ pub struct Staged<'a> {
     kept: bool,
 }
 
+impl Staged<'_> {
+    /// Returns the directory that the file is made in.
+    pub fn dir(&self) -> &Dir {
+        self.dir
+    }
+}
+
 impl Dir {
     /// Creates a file under the temporary name `temp`. When that is taken, a number is put before
     /// its suffix.

@@ -1,5 +1,7 @@
 //! Which exit codes does rsync have, and what do they mean?
 
+use std::panic::Location;
+
 /// Everything was done.
 pub const OK: i32 = 0;
 /// Wrong usage or configuration; a module that is read only.
@@ -55,6 +57,15 @@ pub const COMMAND_NOT_FOUND: i32 = 127;
 /// ssh could not connect.
 pub const SSH: i32 = 255;
 
+/// Returns the line that rsync ends with for a code, said at a place of the program by a part of it.
+pub fn closing(code: i32, here: &Location<'_>, role: &str) -> String {
+    let label = if code == VANISHED { "warning" } else { "error" };
+    let (text, version) = (describe(code), env!("CARGO_PKG_VERSION"));
+    let file = here.file().rsplit('/').next().unwrap_or_default();
+    let line = here.line();
+    format!("rsync {label}: {text} (code {code}) at {file}({line}) [{role}={version}]")
+}
+
 /// Returns rsync's words for a code.
 pub fn describe(code: i32) -> &'static str {
     match code {
@@ -85,5 +96,23 @@ pub fn describe(code: i32) -> &'static str {
         COMMAND_NOT_RUN => "remote command could not be run",
         COMMAND_NOT_FOUND => "remote command not found",
         _ => "unexplained error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closing_line_has_the_shape_of_rsyncs() {
+        let here = Location::caller();
+        let (line, version) = (here.line(), env!("CARGO_PKG_VERSION"));
+        assert_eq!(
+            closing(VANISHED, here, "sender"),
+            format!(
+                "rsync warning: some files vanished before they could be transferred (code 24) \
+                 at exit.rs({line}) [sender={version}]"
+            )
+        );
     }
 }

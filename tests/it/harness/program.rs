@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -26,6 +28,8 @@ pub(crate) struct Program {
     command: Command,
     limit: Duration,
     home: TempDir,
+    /// What is its stdin and stdout.
+    stream: Option<UnixStream>,
 }
 
 /// Starts `repl` with `args`, the first of which is the command.
@@ -45,7 +49,7 @@ impl Program {
         command.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         let home = temp_dir();
         move_in(&mut command, home.path());
-        Self { command, limit: USUAL_LIMIT, home }
+        Self { command, limit: USUAL_LIMIT, home, stream: None }
     }
 
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -69,6 +73,12 @@ impl Program {
         self
     }
 
+    /// Makes `stream` its stdin and stdout.
+    pub(crate) fn talking_over(mut self, stream: UnixStream) -> Self {
+        self.stream = Some(stream);
+        self
+    }
+
     /// Fails the test, and kills the program, when it runs longer than this.
     pub(crate) fn within(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -86,7 +96,7 @@ impl Program {
     }
 
     /// Puts another program with its arguments in front of this one.
-    fn behind(mut self, words: &[&str]) -> Self {
+    pub(crate) fn behind(mut self, words: &[&str]) -> Self {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).arg("--").arg(self.command.get_program());
         command.args(self.command.get_args());
@@ -103,9 +113,16 @@ impl Program {
 
     pub(crate) fn start(mut self) -> Running {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let talks = self.stream.take().map(|stream| {
+            let input = OwnedFd::from(stream.try_clone().unwrap());
+            self.command.stdin(input).stdout(OwnedFd::from(stream));
+        });
         let shown = shown(&self.command);
         let mut child = OwnedChild::spawn(&mut self.command);
-        let stdout = collect(child.stdout());
+        let stdout = match talks {
+            None => collect(child.stdout()),
+            Some(()) => collect(std::io::empty()),
+        };
         let stderr = collect(child.stderr());
         let started = Instant::now();
         Running { child, stdout, stderr, started, limit: self.limit, shown, _home: self.home }
@@ -225,6 +242,13 @@ impl Running {
 fn resident_peak(pid: Pid) -> u64 {
     let path = format!("/proc/{}/status", pid.as_raw_nonzero());
     let status = fs::read_to_string(path).unwrap_or_default();
+    // Until it has become the program, its memory, like its name, is that of this test.
+    let own_name = fs::read_to_string("/proc/thread-self/comm").unwrap_or_default();
+    if status.lines().next().and_then(|line| line.strip_prefix("Name:\t"))
+        == Some(own_name.trim_end())
+    {
+        return 0;
+    }
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     kibibytes.unwrap_or(0) * 1024

@@ -56,7 +56,7 @@ fn play(mut client: TcpStream, part: &dyn Fn(&mut TcpStream)) {
 }
 
 /// Plays the text part of a daemon; returns whether the client went along.
-fn let_in(client: &mut TcpStream) -> bool {
+pub(crate) fn let_in(client: &mut TcpStream) -> bool {
     let greeting = b"@RSYNCD: 32.0 sha512 sha256 sha1 md5 md4\n";
     if client.write_all(greeting).is_err() {
         return false;

@@ -54,7 +54,7 @@ fn output_differences(name: &str, stock: &Normal, tested: &Normal, order: Order)
 }
 
 /// What only the generator says, as a rest or a start of a line.
-const OF_GENERATOR: [&str; 13] = [
+const OF_GENERATOR: [&str; 14] = [
     " is uptodate",
     " exists",
     " is newer",
@@ -66,6 +66,7 @@ const OF_GENERATOR: [&str; 13] = [
     "cannot delete ",
     "not creating new ",
     "created directory ",
+    "IO error encountered",
     "delete_",
     "del. ",
 ];
@@ -85,6 +86,8 @@ fn voices(text: &str, order: Order) -> BTreeMap<&str, Vec<&str>> {
 
 /// Returns who says a line: the role that it names, the generator by its words, or the client.
 fn voice(line: &str) -> &str {
+    // A log says it behind the time and the number of its process.
+    let line = line.strip_prefix("TODAY TIME [PID] ").unwrap_or(line);
     let role = line.split_once('[').and_then(|(_, rest)| rest.split_once([']', '=']));
     let is_role =
         |name: &str| ["sender", "receiver", "generator"].contains(&name.to_lowercase().as_str());

@@ -80,8 +80,8 @@ fn relative_paths_take_their_parents_along_as_stock_does() {
         "rsync -aiR src/./dir/two dst",
         "rsync -aiR src/dir/./deep/big dst",
         "rsync -aiR ./src/one dst",
-        "rsync -aiR src/dir/../one dst",
-        "rsync -aiR ../here/src/one dst",
+        "first rsync -aiR src/dir/../one dst",
+        "first rsync -aiR ../here/src/one dst",
         "rsync -aiR src/one src/dir/two src/other/ dst",
         "rsync -aiR src/./one src/./dir/two dst",
         "rsync -aiR $PWD/./src/dir/deep dst",
@@ -137,8 +137,8 @@ fn lists_of_files_name_what_stock_takes() {
         "rsync -ai --files-from=hash src dst",
         "rsync -ai --files-from=twice src dst",
         "rsync -ai --files-from=nothing src dst",
-        "rsync -ai --files-from=list src/one src/dir dst",
-        "rsync -ai --files-from=list nothing dst",
+        "rsync -ai --files-from=list src/one src/dir dst 2>usage; code=$?; rm usage; exit $code",
+        "first rsync -ai --files-from=list nothing dst",
         "rsync -ai --files-from=list --exclude=two src dst",
         "rsync -ai --files-from=list --delete src dst",
         "mk dst/dir/x; mk dst/other/y :: rsync -ari --files-from=list --delete src dst",
@@ -180,5 +180,22 @@ fn paths_up_to_the_longest_and_one_beyond_end_as_stock_ends_them() {
         "dig src 75; rsync -aR src/ dst >out 2>err; code=$?; told_deep; exit $code",
         "dig src 78; dig dst 70; rsync -a --delete src/ dst >out 2>err; code=$?; told_deep; exit $code",
         "n=$(printf %0255d 0); mk src/$n/$n/x; rsync -ai src/ dst; rsync -aibI src/ dst; rsync -aibI --suffix=.bak src/ dst",
+    ]);
+}
+
+#[test]
+fn a_sender_that_lists_what_was_not_asked_for_is_refused_unless_it_is_trusted() {
+    let set_up = "tree src; mkdir dst
+        cat >lie <<'END'
+#!/bin/sh
+for word; do shift; set -- \"$@\" \"$(printf %s \"$word\" | sed s,src/one,src/dir,)\"; done
+exec \"$@\"
+END
+        chmod +x lie";
+    Twins::of(set_up).far().in_any_order().check(&[
+        "RSYNC_RSH=\"./lie $RSYNC_RSH\" rsync -ai far:src/one dst",
+        "RSYNC_RSH=\"./lie $RSYNC_RSH\" rsync -aiR --no-i-r far:src/one dst",
+        "RSYNC_RSH=\"./lie $RSYNC_RSH\" rsync -ai --trust-sender far:src/one dst",
+        "rsync -ai --exclude=one far:src/one new",
     ]);
 }

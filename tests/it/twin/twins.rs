@@ -13,7 +13,7 @@ use crate::harness::odd_tree::settle_times;
 use crate::harness::{Program, temp_dir};
 
 /// Goes before every set-up and every command line.
-const PRELUDE: &str = include_str!("prelude.sh");
+pub(super) const PRELUDE: &str = include_str!("prelude.sh");
 
 /// Every time that a set-up leaves at "now" becomes one of these.
 const SETTLED: i64 = 1_500_000_000;

@@ -15,7 +15,7 @@ impl<W: Write> Generator<'_, W> {
     /// Keeps an item that is about to be replaced; false when that failed.
     pub(super) fn back_up(&mut self, case: &Case<'_>) -> bool {
         let Some(dir) = case.dir.as_deref() else { return true };
-        match self.site.back_up_replaced(dir, case.name, &case.entry.name) {
+        match self.site.back_up_replaced((dir, case.name), &case.entry.name, self.rules.monitor) {
             Ok(()) => true,
             Err(error) => {
                 self.problem(Doing::RENAME, error);
@@ -40,7 +40,12 @@ impl<W: Write> Generator<'_, W> {
         let (Some(backup), Some(dir)) = (&self.site.backup, case.dir.as_deref()) else {
             return true;
         };
-        match self.site.copy_to_backup(backup, dir, case.name, &case.entry.name) {
+        match self.site.copy_to_backup(
+            backup,
+            (dir, case.name),
+            &case.entry.name,
+            self.rules.monitor,
+        ) {
             Ok(copy) if self.rules.options.append == Append::No => {
                 (wish.file, wish.basis) = (Some(copy), BasisAt::Backup);
                 true

@@ -22,7 +22,7 @@ impl<W: Write> Generator<'_, W> {
         let Ok(Some(dir)) = self.open_dir(dir_path) else { return };
         let Some(partial) = site.open_partial(&mut self.dirs, dir_path) else { return };
         if dir.stat(name).is_ok()
-            && let Err(error) = site.back_up_replaced(&dir, name, path)
+            && let Err(error) = site.back_up_replaced((&*dir, name), path, self.rules.monitor)
         {
             self.problem(Doing::RENAME, error);
             return;

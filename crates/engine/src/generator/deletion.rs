@@ -1,12 +1,12 @@
 //! What is deleted: names of the destination that no list has and no rule protects
 //! (docs/protocol/transfer.md, "Deletion").
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
-use filter::Verdict;
+use filter::{Hit, Verdict};
 use tree::{Dir, Kind, Listing};
-use wire::flist::order;
+use wire::flist::{DirMark, order};
 use wire::options::{DeleteTiming, Options};
 use wire::stats::put_deletion_stats;
 
@@ -16,10 +16,10 @@ use crate::attributes::read_merge_file;
 use crate::error::Result;
 use crate::event::Event;
 use crate::list::join;
-use crate::notice::Notice;
-use crate::received::{ReceivedList, split};
+use crate::notice::{Notice, RuleHit};
+use crate::received::{Entry, ReceivedList, split};
 use crate::summary::Counts;
-use crate::trouble::{Doing, Trouble};
+use crate::trouble::{Doing, Trouble, Who};
 use wire::ndx::NDX_DEL_STATS;
 
 /// The bit that says that the sender could not read everything.
@@ -41,6 +41,8 @@ pub(super) struct Deletions {
     /// The directories that the filter has entered, outermost first.
     entered: Vec<Vec<u8>>,
     is_held_back: bool,
+    /// Where the argument lies that is dealt with (`--one-file-system`).
+    device: Option<u64>,
 }
 
 /// How a deletion came out.
@@ -56,7 +58,7 @@ enum Fate {
 enum Cause {
     /// No list has it.
     Extraneous,
-    /// It is in the way of something else; limits do not count.
+    /// It is in the way of something else: limits do not count, and it is not told.
     InTheWay,
 }
 
@@ -78,6 +80,7 @@ impl Deletions {
             delayed: Vec::new(),
             entered: Vec::new(),
             is_held_back: false,
+            device: None,
         }
     }
 
@@ -104,7 +107,7 @@ impl<W: Write> Generator<'_, W> {
     fn delete_in_all(&mut self, list: &ReceivedList) -> Result<()> {
         for entry in list.entries.iter().filter(|entry| entry.has_content() && !entry.is_duplicate)
         {
-            self.delete_in(&entry.name, list)?;
+            self.delete_in(entry, list)?;
         }
         Ok(())
     }
@@ -116,7 +119,7 @@ impl<W: Write> Generator<'_, W> {
         if !is_now || is_new || !case.entry.has_content() {
             return Ok(());
         }
-        self.delete_in(&case.entry.name, case.list)
+        self.delete_in(case.entry, case.list)
     }
 
     /// Deletes what was to be deleted last.
@@ -139,11 +142,11 @@ impl<W: Write> Generator<'_, W> {
     }
 
     /// Deletes in one directory what the list does not have.
-    fn delete_in(&mut self, path: &[u8], list: &ReceivedList) -> Result<()> {
-        if self.is_held_back() || self.is_skipped(path) {
+    fn delete_in(&mut self, entry: &Entry, list: &ReceivedList) -> Result<()> {
+        if self.is_skipped(&entry.name) {
             return Ok(());
         }
-        let path = if path == b"." { b"" } else { path };
+        let path = if *entry.name == *b"." { b"" } else { &*entry.name };
         let dir = match self.open_dir(path) {
             Ok(Some(dir)) => dir,
             Ok(None) => return Ok(()),
@@ -152,16 +155,23 @@ impl<W: Write> Generator<'_, W> {
                 return Ok(());
             }
         };
+        if self.is_on_other_device(entry, &dir) {
+            return Ok(());
+        }
         self.go_to(path, &dir);
+        if self.is_held_back() {
+            return Ok(());
+        }
         let Some(names) = self.names_in(&dir) else { return Ok(()) };
         for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
             let name = join(path, listed.name);
             let is_dir = listed.kind == Kind::Dir;
-            if list.has(&name) || self.filter.check(&name, is_dir) == Verdict::Exclude {
+            if list.has(&name) || self.is_protected(self.filter.hit(&name, is_dir), &name, is_dir) {
                 continue;
             }
             if self.deletions.timing == Some(DeleteTiming::Delay) {
                 self.deletions.delayed.push((name, is_dir));
+                list.touch();
                 continue;
             }
             if self.delete(&dir, listed.name, &name, is_dir, Cause::Extraneous) == Fate::Gone {
@@ -169,6 +179,19 @@ impl<W: Write> Generator<'_, W> {
             }
         }
         self.speak()
+    }
+
+    /// Tells whether `--one-file-system` keeps deletions out of a directory: it lies on another
+    /// device than the argument that it belongs to.
+    fn is_on_other_device(&mut self, entry: &Entry, dir: &Dir) -> bool {
+        if self.rules.options.one_file_system == 0 {
+            return false;
+        }
+        let device = dir.stat_self().ok().map(|stat| stat.dev);
+        if entry.dir_mark == DirMark::Top {
+            self.deletions.device = device;
+        }
+        device.is_none() || self.deletions.device != device
     }
 
     /// Tells whether nothing is deleted because the sender could not read everything.
@@ -213,7 +236,9 @@ impl<W: Write> Generator<'_, W> {
     fn enter(&mut self, path: &[u8], dir: &Dir) {
         let mut read = |name: &[u8]| read_merge_file(dir, name);
         if let Err(error) = self.filter.enter_dir(path, &mut read) {
-            self.other_problem(path, error.to_string(), error.to_string());
+            // Nobody knows what a rule that makes no sense was to protect.
+            self.board.add_io_error(IO_ERROR_GENERAL);
+            self.other_problem(path, error.to_string(), error.stock());
         }
         self.deletions.entered.push(path.to_vec());
     }
@@ -244,31 +269,78 @@ impl<W: Write> Generator<'_, W> {
         }
     }
 
-    /// Deletes one item, a directory with its content.
+    /// Deletes one item, a directory with its content where that is allowed.
     fn delete(&mut self, dir: &Dir, name: &[u8], path: &[u8], is_dir: bool, cause: Cause) -> Fate {
-        if is_dir {
-            if dir.is_mount_point(name) {
-                self.notice(Notice::NotDeletingMountPoint, path);
+        if is_dir && self.clear(dir, name, path, self.deletions.are_told()) == Fate::Stays {
+            return Fate::Stays;
+        }
+        self.remove(dir, name, path, is_dir, cause)
+    }
+
+    /// Deletes what a directory holds, if `recurses`; else it only looks whether that is nothing.
+    fn clear(&mut self, dir: &Dir, name: &[u8], path: &[u8], recurses: bool) -> Fate {
+        if dir.is_mount_point(name) {
+            self.notice(Notice::NotDeletingMountPoint, path);
+            return Fate::Stays;
+        }
+        let fate = self.empty(dir, name, path, recurses);
+        if fate == Fate::Stays {
+            self.notice(Notice::NotDeletingNonEmpty, path);
+        }
+        fate
+    }
+
+    /// Deletes all that a directory holds and no rule protects.
+    fn empty(&mut self, dir: &Dir, name: &[u8], path: &[u8], recurses: bool) -> Fate {
+        let inside = match dir.open_dir(name, tree::Follow::Never) {
+            Ok(inside) => inside,
+            Err(error) => {
+                self.problem(Doing::OPEN_DIR, error);
                 return Fate::Stays;
             }
-            if self.empty(dir, name, path, cause) == Fate::Stays {
-                self.notice(Notice::NotDeletingNonEmpty, path);
-                return Fate::Stays;
+        };
+        let Some(names) = self.names_in(&inside) else { return Fate::Stays };
+        if !recurses {
+            return if names.iter().next().is_some() { Fate::Stays } else { Fate::Gone };
+        }
+        self.go_to(path, &inside);
+        let mut fate = Fate::Gone;
+        for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
+            let (below, is_dir) = (join(path, listed.name), listed.kind == Kind::Dir);
+            let hit = self.filter.hit_in_doomed_dir(&below, is_dir);
+            if self.is_protected(hit, &below, is_dir) {
+                fate = Fate::Stays;
+                continue;
+            }
+            // A directory that keeps something is tried all the same, as rsync does: that it is
+            // not empty is told twice, and `--max-delete` counts it.
+            if is_dir && self.clear(&inside, listed.name, &below, true) == Fate::Stays {
+                fate = Fate::Stays;
+            }
+            let cause = Cause::Extraneous;
+            if self.remove(&inside, listed.name, &below, is_dir, cause) == Fate::Stays {
+                fate = Fate::Stays;
             }
         }
+        self.go_to(split(path).0, dir);
+        fate
+    }
+
+    /// Removes one item; of a directory only an empty one goes.
+    fn remove(&mut self, dir: &Dir, name: &[u8], path: &[u8], is_dir: bool, cause: Cause) -> Fate {
         if cause == Cause::Extraneous && self.limit_is_reached() {
             self.deletions.left_out += 1;
             return Fate::Stays;
         }
-        if self.rules.options.dry_run {
-            self.count_deleted(dir, name, path, is_dir, cause);
-            return Fate::Gone;
-        }
-        let kind = dir.stat(name).map(|stat| stat.kind());
+        let kind = match is_dir {
+            true => Kind::Dir,
+            false => dir.stat(name).map_or(Kind::Regular, |stat| stat.kind()),
+        };
         let removed = match is_dir {
+            _ if self.rules.options.dry_run => Ok(()),
             true => dir.remove_dir(name),
             false if self.keeps_deleted(name) => {
-                return self.back_up_deleted(dir, name, path, kind);
+                self.site.back_up((dir, name), path, self.rules.monitor)
             }
             false => dir.remove_file(name),
         };
@@ -277,48 +349,29 @@ impl<W: Write> Generator<'_, W> {
                 if is_dir {
                     self.dirs.forget(path);
                 }
-                self.tell_deleted(path, kind.unwrap_or(Kind::Regular), cause);
+                self.tell_deleted(path, kind, cause);
                 Fate::Gone
             }
             Err(error) if error.is_not_found() => Fate::Gone,
+            Err(error) if error.reason().kind() == ErrorKind::DirectoryNotEmpty => {
+                self.notice(Notice::NotDeletingNonEmpty, path);
+                Fate::Stays
+            }
             Err(error) => {
-                let doing = if is_dir { Doing::REMOVE_DIR } else { Doing::REMOVE };
+                let doing = match is_dir {
+                    true => Doing::REMOVE_DIR,
+                    false if self.keeps_deleted(name) => Doing::RENAME,
+                    false => Doing::REMOVE,
+                };
                 self.problem(doing, error);
                 Fate::Stays
             }
         }
     }
 
-    fn count_deleted(&mut self, dir: &Dir, name: &[u8], path: &[u8], is_dir: bool, cause: Cause) {
-        let kind = if is_dir {
-            Kind::Dir
-        } else {
-            dir.stat(name).map_or(Kind::Regular, |stat| stat.kind())
-        };
-        self.tell_deleted(path, kind, cause);
-    }
-
-    /// Deletes all that a directory holds and no rule protects.
-    fn empty(&mut self, dir: &Dir, name: &[u8], path: &[u8], cause: Cause) -> Fate {
-        let inside = match dir.open_dir(name, tree::Follow::Never) {
-            Ok(inside) => inside,
-            Err(error) => {
-                self.problem(Doing::OPEN_DIR, error);
-                return Fate::Stays;
-            }
-        };
-        self.go_to(path, &inside);
-        let Some(names) = self.names_in(&inside) else { return Fate::Stays };
-        let mut fate = Fate::Gone;
-        for listed in names.iter().collect::<Vec<_>>().into_iter().rev() {
-            let (below, is_dir) = (join(path, listed.name), listed.kind == Kind::Dir);
-            let is_kept = self.filter.check_in_doomed_dir(&below, is_dir) == Verdict::Exclude;
-            if is_kept || self.delete(&inside, listed.name, &below, is_dir, cause) == Fate::Stays {
-                fate = Fate::Stays;
-            }
-        }
-        self.go_to(split(path).0, dir);
-        fate
+    fn is_protected(&self, hit: Option<Hit<'_>>, name: &[u8], is_dir: bool) -> bool {
+        let monitor = self.rules.monitor;
+        RuleHit::judged(hit, Who::Generator, (name, is_dir), monitor) == Verdict::Exclude
     }
 
     fn limit_is_reached(&self) -> bool {
@@ -326,9 +379,10 @@ impl<W: Write> Generator<'_, W> {
     }
 
     fn tell_deleted(&mut self, path: &[u8], kind: Kind, cause: Cause) {
-        if cause == Cause::Extraneous {
-            self.deletions.total += 1;
+        if cause == Cause::InTheWay {
+            return;
         }
+        self.deletions.total += 1;
         self.deletions.counts.add(kind);
         (self.rules.monitor)(Event::Deleted { name: path, is_dir: kind == Kind::Dir });
     }
@@ -338,47 +392,15 @@ impl<W: Write> Generator<'_, W> {
         self.site
             .backup
             .as_ref()
-            .is_some_and(|backup| backup.root.is_some() || !name.ends_with(&backup.suffix))
-    }
-
-    fn back_up_deleted(
-        &mut self,
-        dir: &Dir,
-        name: &[u8],
-        path: &[u8],
-        kind: tree::Result<Kind>,
-    ) -> Fate {
-        match self.site.back_up(dir, name, path) {
-            Ok(()) => {
-                self.tell_deleted(path, kind.unwrap_or(Kind::Regular), Cause::Extraneous);
-                Fate::Gone
-            }
-            Err(error) => {
-                self.problem(Doing::RENAME, error);
-                Fate::Stays
-            }
-        }
+            .is_some_and(|backup| backup.tree.is_some() || !name.ends_with(&backup.suffix))
     }
 
     /// Removes what is in the way of an item of another kind; true when the place is free.
     pub(super) fn make_way(&mut self, case: &Case<'_>, thing: &str) -> Result<bool> {
         let (Some(now), Some(dir)) = (&case.now, case.dir.as_deref()) else { return Ok(true) };
         let is_dir = now.kind() == Kind::Dir;
-        let may_empty = self.deletions.are_told();
         let path = &case.entry.name;
-        let fate = match is_dir {
-            false if self.rules.options.dry_run => Fate::Gone,
-            false => self.delete(dir, case.name, path, false, Cause::InTheWay),
-            true if may_empty => self.delete(dir, case.name, path, true, Cause::InTheWay),
-            true if self.rules.options.dry_run => Fate::Gone,
-            true => match dir.remove_dir(case.name) {
-                Ok(()) => Fate::Gone,
-                Err(_) => {
-                    self.notice(Notice::NotDeletingNonEmpty, path);
-                    Fate::Stays
-                }
-            },
-        };
+        let fate = self.delete(dir, case.name, path, is_dir, Cause::InTheWay);
         if fate == Fate::Gone {
             self.dirs.forget(path);
             case.list.touch();
@@ -395,6 +417,7 @@ impl<W: Write> Generator<'_, W> {
         if let (Some(now), Some(dir)) = (&case.now, case.dir.as_deref()) {
             let is_dir = now.kind() == Kind::Dir;
             self.delete(dir, case.name, &case.entry.name, is_dir, Cause::Extraneous);
+            case.list.touch();
         }
         self.speak()
     }

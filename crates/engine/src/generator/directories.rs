@@ -18,11 +18,17 @@ use crate::wanted::{Keeps, LongAttributes, Times};
 
 /// Without being root we need these bits to work in a directory.
 const WORKING: u32 = 0o700;
+const SET_GID: u32 = 0o2000;
 
 impl<W: Write> Generator<'_, W> {
     /// Makes a directory that is missing while its parent is in hand, so that the parent's time
     /// settles; everything else about it waits for its own list.
-    pub(super) fn make_early(&mut self, list: &ReceivedList, entry: &Entry) -> Result<()> {
+    pub(super) fn make_early(
+        &mut self,
+        list: &Arc<ReceivedList>,
+        index: usize,
+        entry: &Entry,
+    ) -> Result<()> {
         let options = self.rules.options;
         let is_own = *entry.name == *b".";
         if is_own || options.dry_run || options.existing || self.is_passed_through(entry) {
@@ -30,9 +36,16 @@ impl<W: Write> Generator<'_, W> {
         }
         let (dir_path, name) = self.site.place(&entry.name);
         let Ok(Some(dir)) = self.open_dir(dir_path) else { return Ok(()) };
-        if let Ok(None) = self.look(Some(&dir), name, entry)
-            && dir.make_dir(name, entry.mode & WORKING | WORKING).is_ok()
-        {
+        let Ok(now) = self.look(Some(&dir), name, entry) else { return Ok(()) };
+        let is_there = now.is_some_and(|now| now.kind() == Kind::Dir);
+        if is_there || now.is_some() && options.ignore_existing {
+            return Ok(());
+        }
+        let ndx = list.ndx(index);
+        let case = Case { list, index, ndx, entry, dir: Some(Arc::clone(&dir)), name, now };
+        if now.is_some() && !self.make_way(&case, "new directory")? {
+            self.skipped = Some(entry.name.to_vec());
+        } else if dir.make_dir(name, entry.mode & WORKING | WORKING).is_ok() {
             list.touch();
             self.made_early.insert(entry.name.clone());
         }
@@ -130,15 +143,15 @@ impl<W: Write> Generator<'_, W> {
     fn mend(&mut self, case: &Case<'_>, present: Option<Stat>, is_new: bool) -> Result<()> {
         let now = present.filter(|_| !is_new);
         let long = self.long_of(case, now.as_ref());
-        let flags = match (&now, is_new) {
-            (Some(now), false) => self.keeps().differences(case.entry, now, long.flags),
-            _ => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
+        let flags = match &now {
+            Some(now) => self.keeps().differences(case.entry, now, long.flags),
+            None => match self.find(case) {
+                Some(found) => self.flags_beside(case, &found),
+                None => iflags::LOCAL_CHANGE | iflags::IS_NEW | long.flags,
+            },
         };
         if let Some(present) = &present {
             self.set_dir_attributes(case, present, is_new, &long.values);
-        }
-        if flags == 0 {
-            self.notice(Notice::UpToDate, &case.entry.name);
         }
         self.report(case.ndx, flags, None, &long.values.wanted)
     }
@@ -156,7 +169,11 @@ impl<W: Write> Generator<'_, W> {
         let before = (!is_new).then_some(present);
         let mut entry = case.entry.clone();
         // The mode that it ends with; while we work in it we may need more.
-        entry.mode = 0o040_000 | keeps.mode(case.entry, before);
+        entry.mode = 0o040_000 | keeps.mode(case.entry, before, Some(dir));
+        if is_new && !self.rules.options.perms {
+            // What the directory above gives.
+            entry.mode |= present.mode & SET_GID;
+        }
         if !self.site.is_root && entry.mode & WORKING != WORKING {
             entry.mode |= WORKING;
             case.list.touch();
@@ -217,17 +234,21 @@ impl<W: Write> Generator<'_, W> {
             return;
         }
         let mode = if self.rules.options.perms { entry.mode } else { now.mode };
-        if now.mode & 0o7777 == mode & 0o7777
-            && (!keeps.keeps_time(Kind::Dir)
-                || (now.mtime, now.mtime_nsec) == (entry.mtime, entry.mtime_nsec))
-        {
+        let has_time = match self.rules.dialect.protocol {
+            ..31 => now.mtime == entry.mtime,
+            _ => (now.mtime, now.mtime_nsec) == (entry.mtime, entry.mtime_nsec),
+        };
+        if now.mode & 0o7777 == mode & 0o7777 && (!keeps.keeps_time(Kind::Dir) || has_time) {
             return;
         }
-        for error in
-            keeps.apply((&dir, name), entry, Some(&now), &LongAttributes::default(), Times::Exact)
-        {
-            self.attribute_problem(error);
-        }
+        // What fails now has failed before, and was told.
+        drop(keeps.apply(
+            (&dir, name),
+            entry,
+            Some(&now),
+            &LongAttributes::default(),
+            Times::Exact,
+        ));
     }
 
     /// Tells whether an option leaves the directory of a list alone, and all below it.

@@ -19,6 +19,10 @@ impl<W: Write> Generator<'_, W> {
         self.await_phase(1)?;
         self.may_ask_again = true;
         self.ask_again()?;
+        if self.links.waiting > 0 && !delays {
+            // They may yet have to be asked for, which is too late after the next word.
+            self.await_that(Self::is_settled)?;
+        }
         self.put_done()?;
         if !delays {
             self.put_done()?;
@@ -32,6 +36,7 @@ impl<W: Write> Generator<'_, W> {
         self.await_phase(2)?;
         if delays {
             self.place_delayed_updates()?;
+            self.link_delayed()?;
             self.put_done()?;
             if protocol >= 31 && !late {
                 self.put_done()?;
@@ -55,10 +60,16 @@ impl<W: Write> Generator<'_, W> {
 
     /// Waits until the sender has ended a phase and everything that it sent is in its place.
     fn await_phase(&mut self, phase: u32) -> Result<()> {
+        self.await_that(|this| {
+            let quiet = if phase == 1 { this.is_quiet() } else { this.is_settled() };
+            this.board.phases() >= phase && quiet
+        })
+    }
+
+    fn await_that(&mut self, is_so: impl Fn(&Self) -> bool) -> Result<()> {
         loop {
             self.retire()?;
-            let is_settled = self.live.iter().all(|list| list.is_settled()) || phase == 1;
-            if self.board.phases() >= phase && is_settled && self.is_quiet(phase) {
+            if is_so(self) {
                 return Ok(());
             }
             match self.next_turn(false)? {
@@ -69,9 +80,21 @@ impl<W: Write> Generator<'_, W> {
         }
     }
 
-    /// In the first phase every file is either in its place or waits to be asked for again.
-    fn is_quiet(&self, phase: u32) -> bool {
-        let open: usize = self.live.iter().map(|list| list.open_count()).sum();
-        phase != 1 || open == self.again.len()
+    /// All is in its place; with `--delay-updates` links are only made after that.
+    fn is_settled(&self) -> bool {
+        match self.rules.options.delay_updates {
+            true => self.open_count() == self.links.waiting,
+            false => self.open_count() == 0,
+        }
+    }
+
+    fn open_count(&self) -> usize {
+        self.live.iter().map(|list| list.open_count()).sum()
+    }
+
+    /// In the first phase every file is in its place, or waits to be asked for again, or waits for
+    /// one that does.
+    fn is_quiet(&self) -> bool {
+        self.open_count() == self.again.len() + self.links.waiting
     }
 }

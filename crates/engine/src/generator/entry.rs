@@ -9,6 +9,7 @@ use wire::item::iflags;
 use wire::options::Append;
 
 use super::Generator;
+use super::alternatives::Choice;
 use crate::error::Result;
 use crate::event::{Direction, Event};
 use crate::notice::Notice;
@@ -35,10 +36,19 @@ impl<W: Write> Generator<'_, W> {
     /// Deals with one entry of a list.
     pub(super) fn entry(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
         let entry = &list.entries[index];
-        let own_list_comes = entry.is_dir() && self.rules.dialect.inc_recurse();
-        if entry.is_duplicate || self.is_skipped(&entry.name) {
+        if entry.is_duplicate {
             return Ok(());
         }
+        self.sees_member(entry);
+        if !self.is_skipped(&entry.name) {
+            self.examine(list, index)?;
+        }
+        self.settle_group(entry)
+    }
+
+    fn examine(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
+        let entry = &list.entries[index];
+        let own_list_comes = entry.is_dir() && self.rules.dialect.inc_recurse();
         if self.rules.options.list_only {
             if !own_list_comes {
                 self.list_entry(entry);
@@ -46,7 +56,7 @@ impl<W: Write> Generator<'_, W> {
             return Ok(());
         }
         if own_list_comes {
-            return self.make_early(list, entry);
+            return self.make_early(list, index, entry);
         }
         let site = self.site;
         let (dir_path, name) = site.place(&entry.name);
@@ -64,7 +74,6 @@ impl<W: Write> Generator<'_, W> {
             return self.delete_missing_argument(&case);
         }
         if self.is_left_out(&case) {
-            self.not_linked(&case)?;
             return Ok(());
         }
         match entry.kind() {
@@ -166,17 +175,17 @@ impl<W: Write> Generator<'_, W> {
     /// Deals with a regular file.
     pub(super) fn regular(&mut self, case: &Case<'_>) -> Result<()> {
         if self.is_wrong_size(case) || self.is_older(case) {
-            return self.not_linked(case);
+            return Ok(());
         }
         let now = case.now.filter(|now| now.kind() == Kind::Regular || self.writes_device(now));
         if now.is_none() && case.now.is_some() && !self.make_way(case, "new regular file")? {
-            return self.not_linked(case);
-        }
-        if now.is_none_or(|_| self.rules.options.alt_dest.is_some())
-            && self.take_from_alternative(case, now.as_ref())?
-        {
             return Ok(());
         }
+        let found = match self.take_from_alternative(case, now.as_ref())? {
+            Choice::Taken => return Ok(()),
+            Choice::Like(found) => Some(*found),
+            Choice::Nothing => None,
+        };
         if let Some(now) = &now
             && self.is_up_to_date(case, now)
         {
@@ -186,10 +195,14 @@ impl<W: Write> Generator<'_, W> {
             && append != Append::No
             && now.size >= case.entry.size
         {
-            return self.not_linked(case);
+            return Ok(());
         }
-        let wish = self.wish(case, now)?;
-        self.request(case, wish)
+        let wish = self.wish(case, now, found);
+        self.request(case, wish)?;
+        match self.rules.options.dry_run {
+            true => self.follow(case.entry),
+            false => Ok(()),
+        }
     }
 
     fn writes_device(&self, now: &Stat) -> bool {
@@ -237,10 +250,15 @@ impl<W: Write> Generator<'_, W> {
     /// Sets the attributes of a file whose content is as it should be.
     fn only_attributes(&mut self, case: &Case<'_>, now: &Stat) -> Result<()> {
         let long = self.long_of(case, Some(now));
-        let flags = self.keeps().differences(case.entry, now, long.flags);
+        let mut flags = self.keeps().differences(case.entry, now, long.flags);
+        if flags & iflags::REPORT_ACL != 0 && !self.rules.options.dry_run {
+            // The ACL brings the permissions with it.
+            flags &= !iflags::REPORT_PERMS;
+        }
         let times = if self.rules.options.checksum { Times::Exact } else { Times::WhereDifferent };
         if flags != 0 {
             self.set_attributes(case, now, &long.values, times);
+            self.notice(Notice::Updated, &case.entry.name);
         } else {
             self.notice(Notice::UpToDate, &case.entry.name);
         }
@@ -267,7 +285,7 @@ impl<W: Write> Generator<'_, W> {
     /// The same content is there and nothing more is to be done for it.
     pub(super) fn arrived(&mut self, case: &Case<'_>) -> Result<()> {
         self.source_is_done_with(case)?;
-        self.leads(case)
+        self.follow(case.entry)
     }
 
     /// Adds the bits of `flags` that only a change brings about: a time that becomes "now".

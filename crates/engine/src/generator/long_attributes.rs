@@ -50,7 +50,7 @@ impl<W: Write> Generator<'_, W> {
     fn acls_of(&self, case: &Case<'_>, present: Option<&Dir>, now: Option<&Stat>, long: &mut Long) {
         let entry = case.entry;
         let plain = Acl::default();
-        let mode = self.keeps().mode(entry, now);
+        let mode = self.keeps().mode(entry, now, case.dir.as_deref());
         let access = entry.access_acl().unwrap_or(&plain).completed(mode);
         let access = if access.is_plain_mode() { Vec::new() } else { self.stored(&access) };
         let default = entry.is_dir().then(|| {

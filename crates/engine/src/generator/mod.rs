@@ -27,7 +27,7 @@ use tree::Dir;
 use wire::dialect::Dialect;
 use wire::mux::MuxWriter;
 use wire::ndx::{NDX_DONE, NdxEncoder};
-use wire::options::{Batch, Options};
+use wire::options::{Append, Batch, Options};
 
 use crate::board::{Board, News, Turn};
 use crate::error::Result;
@@ -150,6 +150,9 @@ impl<'a, W: Write> Generator<'a, W> {
 
     /// Goes through all lists, waits for what was asked, and says goodbye.
     pub(crate) fn run(&mut self) -> Result<()> {
+        if self.rules.dialect.inc_recurse() {
+            self.tell_way();
+        }
         while let Some(list) = self.next_list()? {
             self.live.push_back(Arc::clone(&list));
             self.go_through(&list)?;
@@ -217,7 +220,10 @@ impl<'a, W: Write> Generator<'a, W> {
         for news in news {
             match news {
                 News::Finished { list, index, ok } => self.finished(&list, index, ok)?,
-                News::Again { list, index } => self.again.push((list, index)),
+                News::Again { list, index } => {
+                    self.comes_later(&list, index)?;
+                    self.again.push((list, index));
+                }
             }
         }
         if self.may_ask_again {
@@ -237,7 +243,10 @@ impl<'a, W: Write> Generator<'a, W> {
     fn go_through(&mut self, list: &Arc<ReceivedList>) -> Result<()> {
         match self.rules.dialect.inc_recurse() {
             true => self.begin_content(list)?,
-            false => self.delete_before(list)?,
+            false => {
+                self.delete_before(list)?;
+                self.tell_way();
+            }
         }
         for index in 0..list.len() {
             self.board.has_examined(list.ndx(index));
@@ -248,6 +257,13 @@ impl<'a, W: Write> Generator<'a, W> {
         }
         self.board.has_examined(list.ndx_end());
         Ok(())
+    }
+
+    /// Tells how files come.
+    fn tell_way(&self) {
+        let options = self.rules.options;
+        let by_block = !options.sends_whole_files() || options.append != Append::No;
+        self.notice(Notice::DeltaTransmission(by_block), b"");
     }
 
     /// Waits until more may be asked for.

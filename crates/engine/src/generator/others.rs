@@ -6,6 +6,7 @@ use tree::{Dir, Kind, Stat};
 use wire::item::iflags;
 
 use super::Generator;
+use super::alternatives::{Choice, Found};
 use super::entry::Case;
 use crate::error::Result;
 use crate::notice::Notice;
@@ -36,10 +37,15 @@ impl<W: Write> Generator<'_, W> {
         {
             return self.keep(case, now);
         }
-        if now.is_none() && self.take_from_alternative(case, None)? {
-            return Ok(());
-        }
-        self.make(case, now)
+        let found = match now {
+            Some(_) => None,
+            None => match self.take_from_alternative(case, None)? {
+                Choice::Taken => return Ok(()),
+                Choice::Like(found) => Some(*found),
+                Choice::Nothing => None,
+            },
+        };
+        self.make(case, now, found)
     }
 
     fn is_kept(&self, entry: &Entry) -> bool {
@@ -97,6 +103,7 @@ impl<W: Write> Generator<'_, W> {
         let flags = self.keeps().differences(case.entry, now, long.flags);
         if flags != 0 {
             self.set_attributes(case, now, &long.values, Times::WhereDifferent);
+            self.notice(Notice::Updated, &case.entry.name);
         } else {
             self.notice(Notice::UpToDate, &case.entry.name);
         }
@@ -104,11 +111,14 @@ impl<W: Write> Generator<'_, W> {
         self.arrived(case)
     }
 
-    fn make(&mut self, case: &Case<'_>, now: Option<Stat>) -> Result<()> {
+    fn make(&mut self, case: &Case<'_>, now: Option<Stat>, found: Option<Found>) -> Result<()> {
         let long = self.long_of(case, now.as_ref());
-        let flags = match &now {
-            None => iflags::LOCAL_CHANGE | iflags::REPORT_CHANGE | iflags::IS_NEW | long.flags,
-            Some(now) => {
+        let flags = match (&now, &found) {
+            (None, Some(found)) => found.flags_of_new(self.flags_beside(case, found)),
+            (None, None) => {
+                iflags::LOCAL_CHANGE | iflags::REPORT_CHANGE | iflags::IS_NEW | long.flags
+            }
+            (Some(now), _) => {
                 let differs = self.keeps().differences(case.entry, now, long.flags);
                 self.with_new_time(
                     case.entry,
@@ -117,7 +127,10 @@ impl<W: Write> Generator<'_, W> {
             }
         };
         if !self.rules.options.dry_run && !self.put_in_place(case, now.as_ref(), &long.values) {
-            return self.not_linked(case);
+            return Ok(());
+        }
+        if flags == iflags::LOCAL_CHANGE {
+            self.notice(Notice::UpToDate, &case.entry.name);
         }
         self.report(case.ndx, flags, None, &long.values.wanted)?;
         self.arrived(case)

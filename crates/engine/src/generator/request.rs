@@ -14,6 +14,7 @@ use wire::sums::{SumHead, put_block_sum};
 use wire::xattr::{lists_follow, put_wanted};
 
 use super::Generator;
+use super::alternatives::Found;
 use super::entry::Case;
 use crate::board::{Asked, BasisAt};
 use crate::error::{Error, Result};
@@ -23,7 +24,6 @@ use crate::received::ReceivedList;
 const PIECE: usize = 32 << 10;
 
 /// What a file is to be built from.
-#[derive(Debug)]
 pub(super) struct Wish {
     pub(super) basis: BasisAt,
     /// The basis, open for reading.
@@ -31,6 +31,8 @@ pub(super) struct Wish {
     /// Its length.
     pub(super) len: u64,
     pub(super) now: Option<Stat>,
+    /// What an alternative directory has instead.
+    pub(super) found: Option<Found>,
     pub(super) is_redo: bool,
 }
 
@@ -48,14 +50,20 @@ impl From<io::Error> for Cut {
 
 impl<W: Write> Generator<'_, W> {
     /// Finds what a file is to be built from.
-    pub(super) fn wish(&mut self, case: &Case<'_>, now: Option<Stat>) -> Result<Wish> {
-        let mut wish = Wish { basis: BasisAt::Nowhere, file: None, len: 0, now, is_redo: false };
+    pub(super) fn wish(
+        &mut self,
+        case: &Case<'_>,
+        now: Option<Stat>,
+        found: Option<Found>,
+    ) -> Wish {
+        let mut wish =
+            Wish { basis: BasisAt::Nowhere, file: None, len: 0, now, found, is_redo: false };
         if self.rules.is_preview() || case.dir.is_none() {
-            return Ok(wish);
+            return wish;
         }
         let in_place = self.rules.options.append != Append::No;
         if !in_place && self.find_partial(case, &mut wish) {
-            return Ok(wish);
+            return wish;
         }
         if let (Some(now), Some(dir)) = (&now, &case.dir) {
             wish.file = dir.open_file(case.name).ok();
@@ -65,12 +73,16 @@ impl<W: Write> Generator<'_, W> {
                     wish.len = device_len(wish.file.as_mut());
                 }
             }
-            return Ok(wish);
+            return wish;
         }
-        if !self.find_alternative_basis(case, &mut wish) && self.rules.options.fuzzy > 0 {
+        if let Some(found) = wish.found.take() {
+            self.build_from(&found, case, &mut wish);
+            wish.found = Some(found);
+        }
+        if wish.file.is_none() && self.rules.options.fuzzy > 0 {
             self.find_fuzzy(case, &mut wish);
         }
-        Ok(wish)
+        wish
     }
 
     fn find_partial(&mut self, case: &Case<'_>, wish: &mut Wish) -> bool {
@@ -87,10 +99,13 @@ impl<W: Write> Generator<'_, W> {
 
     /// Asks for the content of a file.
     pub(super) fn request(&mut self, case: &Case<'_>, mut wish: Wish) -> Result<()> {
-        let long = self.long_of(case, wish.now.as_ref());
+        let long = match wish.found.as_mut() {
+            Some(found) => std::mem::take(&mut found.long),
+            None => self.long_of(case, wish.now.as_ref()),
+        };
         let flags = self.transfer_flags(case, &wish, long.flags);
         if self.backs_up_in_place(&wish) && !self.copy_to_backup(case, &mut wish) {
-            return self.not_linked(case);
+            return Ok(());
         }
         let (basis_type, xname) = basis_on_the_wire(&wish.basis);
         let request = Request {
@@ -127,7 +142,8 @@ impl<W: Write> Generator<'_, W> {
     }
 
     fn transfer_flags(&self, case: &Case<'_>, wish: &Wish, long: u16) -> u16 {
-        let Some(now) = &wish.now else {
+        let beside = wish.found.as_ref().map(|found| &found.stat);
+        let Some(now) = wish.now.as_ref().or(beside) else {
             return iflags::TRANSFER | iflags::IS_NEW | long;
         };
         let differs = self.keeps().differences(case.entry, now, long);
@@ -217,6 +233,7 @@ impl<W: Write> Generator<'_, W> {
     /// Asks for a file again whose checksum was wrong, with all that can make it right.
     pub(super) fn redo(&mut self, list: &Arc<ReceivedList>, index: usize) -> Result<()> {
         let entry = &list.entries[index];
+        self.does_not_come(entry);
         let site = self.site;
         let (dir_path, name) = site.place(&entry.name);
         let found = self
@@ -225,9 +242,11 @@ impl<W: Write> Generator<'_, W> {
         if let Ok((now, dir)) = found {
             let case = Case { list, index, ndx: list.ndx(index), entry, dir, name, now };
             let now = now.filter(|now| now.kind() == Kind::Regular);
-            let wish = Wish { is_redo: true, ..self.wish(&case, now)? };
+            let found = if now.is_none() { self.find(&case) } else { None };
+            let wish = Wish { is_redo: true, ..self.wish(&case, now, found) };
             self.request(&case, wish)?;
         }
+        self.settle_group(entry)?;
         list.closed();
         Ok(())
     }

@@ -11,9 +11,13 @@ use wire::limits;
 use wire::token::{Token, TokenDecoder};
 
 use crate::error::{Error, Result};
+use crate::progress::Watch;
 
 /// Data is written in pieces of this length.
 const PIECE: usize = 256 << 10;
+
+/// So much is kept in memory of a file that was announced as a small one; it may have grown.
+const MEMORY: usize = 256 << 10;
 
 /// What of the session decides how content is read.
 pub(super) struct Decoding {
@@ -34,6 +38,7 @@ pub(super) struct Work<'w> {
     /// So much of the file stays and is not sent; it counts in the sum if so wished.
     pub(super) prefix: u64,
     pub(super) prefix_counts: bool,
+    pub(super) watch: Watch<'w>,
 }
 
 /// Where content goes.
@@ -130,7 +135,10 @@ impl<'w> Output<'w> {
     /// Writes what is left and cuts off what an older file had behind it.
     fn finish(mut self, is_device: bool) -> io::Result<()> {
         self.flush()?;
-        if let Some(sparse) = self.sparse.take() {
+        if let Some(mut sparse) = self.sparse.take() {
+            if self.in_place && !self.keeps_blocks {
+                sparse.cut_off()?;
+            }
             sparse.finish()?;
         }
         match self.in_place && !is_device {
@@ -145,6 +153,9 @@ struct Assembly<'w> {
     sink: Sink<'w>,
     sum: FileSum,
     outcome: Outcome,
+    /// It was announced as a small file and is none, so that it has to come again.
+    outgrew: bool,
+    watch: Watch<'w>,
 }
 
 impl Assembly<'_> {
@@ -158,8 +169,13 @@ impl Assembly<'_> {
         self.outcome.len += data.len() as u64;
         match &mut self.sink {
             Sink::Nothing => Ok(()),
-            Sink::Memory(memory) => {
+            Sink::Memory(memory) if memory.len() + data.len() <= MEMORY => {
                 memory.extend_from_slice(data);
+                Ok(())
+            }
+            Sink::Memory(_) => {
+                self.outgrew = true;
+                self.sink = Sink::Nothing;
                 Ok(())
             }
             Sink::File(output) => output.write(data).map_err(Error::Write),
@@ -198,7 +214,7 @@ impl Decoding {
         work: Work<'_>,
         is_device: bool,
     ) -> Result<Outcome> {
-        let Work { basis, head, mut sink, prefix, prefix_counts } = work;
+        let Work { basis, head, mut sink, prefix, prefix_counts, watch } = work;
         let mut sum = FileSum::new(self.sum, self.seed);
         if let Sink::File(output) = &mut sink {
             output.start_at(prefix).map_err(Error::Write)?;
@@ -206,18 +222,18 @@ impl Decoding {
         if prefix_counts && let Some(basis) = basis {
             self.sum_prefix(basis, prefix, &mut sum);
         }
-        let mut assembly =
-            Assembly { sink, sum, outcome: Outcome { len: prefix, ..Outcome::default() } };
+        let outcome = Outcome { len: prefix, ..Outcome::default() };
+        let mut assembly = Assembly { sink, sum, outcome, outgrew: false, watch };
         self.tokens.start_file();
         if let Some(codec) = &mut self.codec {
             codec.start_file();
         }
         while self.token(r, basis, &head, &mut assembly)? {}
-        let Assembly { sink, sum, mut outcome } = assembly;
+        let Assembly { sink, sum, mut outcome, outgrew, .. } = assembly;
         let expected = sum.finish();
         let mut sent = vec![0; self.sum.file_len()];
         r.read_exact(&mut sent).map_err(wire::Error::from)?;
-        outcome.is_verified = sent == expected.as_bytes();
+        outcome.is_verified = sent == expected.as_bytes() && !outgrew;
         outcome.sum = sent;
         match sink {
             Sink::Nothing => {}
@@ -249,7 +265,11 @@ impl Decoding {
         head: &Head,
         assembly: &mut Assembly<'_>,
     ) -> Result<bool> {
-        match self.tokens.read(r)? {
+        let token = self.tokens.read(r)?;
+        if token != Token::End {
+            assembly.watch.is_at(assembly.outcome.len);
+        }
+        match token {
             Token::Literal { len } => {
                 assembly.outcome.wire_bytes += 4 + u64::from(len);
                 pass(r, len as usize, |data| assembly.literal(data))?;

@@ -1,5 +1,6 @@
 //! How file lists are received, checked and handed to the generator.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -10,7 +11,9 @@ use wire::item::Reply;
 
 use super::{Receiver, too_early};
 use crate::error::{Error, Result};
+use crate::event::{Event, Standing};
 use crate::received::{Entry, ReceivedList, split};
+use crate::scan::LISTING_STEP;
 
 impl<R: Read> Receiver<'_, '_, R> {
     /// Reads the list that begins every session.
@@ -65,6 +68,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         let begin = self.reader.bytes_read();
         self.decoder.begin_list(self.next_ndx);
         let mut entries = Vec::new();
+        self.tell_growth(0);
         let io_error = loop {
             match self.decoder.next(self.reader)? {
                 ListStep::Entry(mut entry) => {
@@ -73,6 +77,7 @@ impl<R: Read> Receiver<'_, '_, R> {
                         requested.check(&mut entry)?;
                     }
                     entries.push(entry);
+                    self.tell_growth(entries.len() as u64);
                 }
                 ListStep::End { io_error } => break io_error,
             }
@@ -85,8 +90,12 @@ impl<R: Read> Receiver<'_, '_, R> {
         if let Some(filter) = &self.rules.pruning {
             list.prune(|dir| filter.check(dir, true) == Verdict::Exclude);
         }
+        self.check_symlinks(&list)?;
         self.settle_groups(&mut list);
         self.count(&list);
+        if self.tells_growth() {
+            (self.rules.monitor)(Event::ListComplete(self.totals.files.total()));
+        }
         self.totals.list_bytes += self.reader.bytes_read() - begin;
         self.next_ndx =
             list.ndx_end().checked_add(1).ok_or_else(|| broken("too many entries".into()))?;
@@ -96,6 +105,42 @@ impl<R: Read> Receiver<'_, '_, R> {
         self.lists.push_back(Arc::clone(&list));
         self.board.add_list(list);
         Ok(())
+    }
+
+    fn tells_growth(&self) -> bool {
+        self.rules.is_client && !self.rules.dialect.inc_recurse()
+    }
+
+    fn tell_growth(&self, entries: u64) {
+        if self.tells_growth() && entries.is_multiple_of(LISTING_STEP) {
+            (self.rules.monitor)(Event::Listing(entries));
+        }
+    }
+
+    pub(super) fn tells_progress(&self) -> bool {
+        self.rules.is_client && self.rules.telling.progress
+    }
+
+    /// Counts the entries of all lists up to the one of `list` before `ndx_end`.
+    pub(super) fn entries_before(&self, list: &ReceivedList, ndx_end: i32) -> u64 {
+        let before = self.lists.partition_point(|other| other.ndx_start <= list.ndx_start);
+        // With incremental recursion each list has an index more than it has entries.
+        let lists = if self.rules.dialect.inc_recurse() { self.retired + before } else { 0 };
+        u64::try_from(ndx_end).unwrap_or(0).saturating_sub(lists as u64)
+    }
+
+    /// Tells how far the session is, after a file of this length or something else.
+    pub(super) fn tell_standing(&self, file: Option<u64>, passed: u64) {
+        if self.tells_progress() {
+            let listed = self.totals.files.total();
+            (self.rules.monitor)(Event::Passed(Standing {
+                file,
+                left: listed.saturating_sub(passed),
+                listed,
+                complete: self.lists_ended || !self.rules.dialect.inc_recurse(),
+                total_size: self.totals.total_size,
+            }));
+        }
     }
 
     /// Every name of a sub-list lies directly in its directory.
@@ -112,6 +157,28 @@ impl<R: Read> Receiver<'_, '_, R> {
                 "\"{}\" stands in the list of another directory",
                 wire::escape::printable(&entry.name)
             ))),
+        }
+    }
+
+    /// No name lies below a symlink of its own list, which `-K` would follow to anywhere.
+    fn check_symlinks(&self, list: &ReceivedList) -> Result<()> {
+        if !self.rules.options.keep_dirlinks {
+            return Ok(());
+        }
+        let entries = list.entries.iter().filter(|entry| !entry.is_duplicate);
+        let is_link = |entry: &&Entry| entry.kind() == Kind::Symlink;
+        let links: HashSet<&[u8]> =
+            entries.clone().filter(is_link).map(|link| &*link.name).collect();
+        let is_below_link = |entry: &&Entry| {
+            let slashes = entry.name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            slashes.map(|(at, _)| &entry.name[..at]).any(|path| links.contains(path))
+        };
+        match entries.filter(|_| !links.is_empty()).find(is_below_link) {
+            None => Ok(()),
+            Some(entry) => {
+                let name = wire::escape::printable(&entry.name);
+                Err(broken(format!("\"{name}\" lies below a symlink of the same list")))
+            }
         }
     }
 

@@ -79,6 +79,10 @@ pub(crate) struct Receiver<'a, 'r, R> {
     next_ndx: i32,
     site_dirs: SiteDirs,
     lists_ended: bool,
+    /// Lists that are done with.
+    retired: usize,
+    /// Entries up to the end of the list that was answered from last.
+    listed_here: u64,
     phase: u32,
     /// How many lists and phases the sender has ended.
     ended: u32,
@@ -121,6 +125,8 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
             next_ndx: 0,
             site_dirs: SiteDirs::default(),
             lists_ended: false,
+            retired: 0,
+            listed_here: 0,
             phase: 0,
             ended: 0,
             failed: HashSet::new(),
@@ -140,11 +146,11 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
         if before_requests {
             std::thread::scope(|scope| {
                 let site = self.site.get().ok_or_else(too_early)?;
-                let workers = Workers::start(scope, self.finish(site));
+                let workers = Workers::start(scope, self.finish(site), self.rules.handover);
                 self.read_replies(&workers)
             })?;
         }
-        if self.rules.is_client {
+        if self.rules.is_client && before_requests {
             self.drain();
         }
         Ok(self.reader.finish_record()?)
@@ -189,8 +195,10 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
         if self.board.replays() {
             self.await_generator();
         }
+        self.tell_standing(None, self.listed_here);
         if self.rules.dialect.inc_recurse() && !self.lists.is_empty() {
             self.lists.pop_front();
+            self.retired += 1;
             if !self.lists.is_empty() {
                 return Ok(());
             }

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::event::{Direction, Event, Item, Moved};
 use crate::finish::Finish;
 use crate::notice::Notice;
+use crate::progress::Watch;
 use crate::received::Entry;
 use crate::site::Site;
 use crate::trouble::Doing;
@@ -35,7 +36,7 @@ struct Spot<'s> {
     name: &'s [u8],
 }
 
-impl<R: Read> Receiver<'_, '_, R> {
+impl<'a, R: Read> Receiver<'a, '_, R> {
     /// Deals with a report that no content belongs to.
     pub(super) fn item(&mut self, request: &Request) -> Result<()> {
         let list = self.lists.iter().find(|list| list.at(request.ndx).is_some()).map(Arc::clone);
@@ -45,6 +46,9 @@ impl<R: Read> Receiver<'_, '_, R> {
         };
         if self.board.replays() {
             self.board.await_examined(request.ndx);
+        }
+        if let Some(list) = &list {
+            self.listed_here = self.entries_before(list, list.ndx_end());
         }
         let awaited = self.board.take_awaited(request.ndx);
         let wanted = awaited.as_ref().map(|long| long.wanted.as_slice()).unwrap_or_default();
@@ -110,6 +114,7 @@ impl<R: Read> Receiver<'_, '_, R> {
             return Err(broken(text));
         };
         let list = Arc::clone(&asked.list);
+        self.listed_here = self.entries_before(&list, list.ndx_end());
         let entry = &list.entries[asked.index];
         self.read_values(&request, entry, &asked.long.wanted)?;
         let tells_after = self.rules.telling.after_transfer;
@@ -134,12 +139,21 @@ impl<R: Read> Receiver<'_, '_, R> {
         tally.literal_bytes.fetch_add(outcome.literal_bytes, Relaxed);
         tally.matched_bytes.fetch_add(outcome.matched_bytes, Relaxed);
         self.rules.progress.sent_files.fetch_add(1, Relaxed);
+        let passed = self.entries_before(&list, request.ndx + 1);
+        self.tell_standing(Some(entry.size), passed);
         if tells_after {
             let checksum = Some(outcome.sum.as_slice()).filter(|sum| !sum.is_empty());
             let moved = Moved { data_bytes: outcome.wire_bytes, sum_bytes, checksum };
             self.tell(&request, entry, moved);
         }
         Ok(())
+    }
+
+    fn watch(&self, asked: &Asked) -> Watch<'a> {
+        let size = asked.list.entries[asked.index].size;
+        let told = self.tells_progress();
+        let told = told.then_some((self.rules.monitor, size, self.totals.total_size));
+        Watch { progress: self.rules.progress, told }
     }
 
     /// Passes over content of a batch that nobody asked for.
@@ -156,8 +170,9 @@ impl<R: Read> Receiver<'_, '_, R> {
 
     /// Reads content that goes nowhere.
     fn pass_content(&mut self) -> Result<()> {
-        let head = self.read_head()?;
-        let work = Work { basis: None, head, sink: Sink::Nothing, prefix: 0, prefix_counts: false };
+        let (head, sink) = (self.read_head()?, Sink::Nothing);
+        let watch = Watch { progress: self.rules.progress, told: None };
+        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false, watch };
         self.decoding.read(self.reader, work, false)?;
         Ok(())
     }
@@ -204,7 +219,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         if finish.writes_in_place() && (asked.now.is_some() || self.rules.options.inplace) {
             return self.in_place(&asked, site, &spot);
         }
-        let is_small = entry.size <= SMALL_FILE && asked.head.count == 0;
+        let is_small = entry.size <= SMALL_FILE && asked.head.count == 0 && !asked.is_redo;
         if is_small && !self.rules.options.sparse && !self.rules.options.preallocate {
             return self.small(asked, site, spot, workers);
         }
@@ -235,7 +250,8 @@ impl<R: Read> Receiver<'_, '_, R> {
         let room = usize::try_from(asked.list.entries[asked.index].size).unwrap_or(0);
         let sink = Sink::Memory(Vec::with_capacity(room));
         let head = asked.head;
-        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false };
+        let watch = self.watch(&asked);
+        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false, watch };
         let mut outcome = self.decoding.read(self.reader, work, false)?;
         if !outcome.is_verified {
             self.failed_verification(&asked, site, "discarded");
@@ -262,7 +278,8 @@ impl<R: Read> Receiver<'_, '_, R> {
         }
         let output = Output::new(&staged.file, false, options.sparse);
         let (head, sink) = (asked.head, Sink::File(output));
-        let work = Work { basis: basis.as_ref(), head, sink, prefix: 0, prefix_counts: false };
+        let (basis, watch) = (basis.as_ref(), self.watch(asked));
+        let work = Work { basis, head, sink, prefix: 0, prefix_counts: false, watch };
         let place = (&*spot.dir, spot.name);
         let outcome = match self.decoding.read(self.reader, work, false) {
             Ok(outcome) => outcome,
@@ -320,7 +337,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         let verifies =
             self.rules.options.append == Append::Verifying || self.rules.dialect.protocol < 30;
         let mut output = Output::new(&file, true, self.rules.options.sparse && !is_device);
-        if asked.basis == BasisAt::Destination {
+        if asked.basis == BasisAt::Destination && asked.head.count > 0 {
             output.keep_blocks();
         }
         let work = Work {
@@ -329,6 +346,7 @@ impl<R: Read> Receiver<'_, '_, R> {
             sink: Sink::File(output),
             prefix,
             prefix_counts: asked.is_append && verifies,
+            watch: self.watch(asked),
         };
         let outcome = self.decoding.read(self.reader, work, is_device);
         let place = (&*spot.dir, spot.name);
@@ -367,8 +385,8 @@ impl<R: Read> Receiver<'_, '_, R> {
             BasisAt::Backup => {
                 let backup = site.backup.as_ref()?;
                 let kept = backup.name(spot.name);
-                match &backup.root {
-                    Some(root) => root.open_dir(dir_path).ok()?.open_file(&kept).ok(),
+                match &backup.tree {
+                    Some(tree) => tree.root().ok()?.open_dir(dir_path).ok()?.open_file(&kept).ok(),
                     None => spot.dir.open_file(&kept).ok(),
                 }
             }
@@ -406,7 +424,8 @@ impl<R: Read> Receiver<'_, '_, R> {
             return Ok(Outcome::default());
         }
         let (head, sink) = (asked.head, Sink::Nothing);
-        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false };
+        let watch = self.watch(asked);
+        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false, watch };
         let outcome = self.decoding.read(self.reader, work, false)?;
         finish.done(asked, false);
         Ok(outcome)

@@ -11,8 +11,9 @@ use super::{OpenDir, Place, Scan};
 use crate::attributes::Attributes;
 use crate::event::Event;
 use crate::list::join;
-use crate::notice::Notice;
+use crate::notice::{Notice, RuleHit};
 use crate::sources::Source;
+use crate::trouble::Who;
 
 impl Scan<'_> {
     /// Adds the names in a directory that lead to sources, unless they are there already.
@@ -81,7 +82,9 @@ impl Scan<'_> {
     fn is_hidden(&self, source: &Source) -> bool {
         let filter = &self.filters[usize::from(source.root)].filter;
         let is_dir = source.stat.kind() == Kind::Dir;
-        source.stat.mode != 0 && filter.check(&source.name, is_dir) == Verdict::Exclude
+        let hit = filter.hit(&source.name, is_dir).filter(|_| source.stat.mode != 0);
+        let name = (source.name.as_slice(), is_dir);
+        RuleHit::judged(hit, Who::Sender, name, self.monitor) == Verdict::Exclude
     }
 
     pub(super) fn skip_directory(&self, name: &[u8]) {

@@ -17,6 +17,8 @@ use crate::trouble::{Doing, Who};
 
 /// Encoded bytes after which a piece of a list is handed over.
 const PART_BYTES: usize = 64 << 10;
+/// The growth of a list in one piece is told at each such number.
+pub(crate) const LISTING_STEP: u64 = 100;
 /// The io-error bit for what vanished.
 const IO_ERROR_VANISHED: i32 = 2;
 
@@ -108,10 +110,15 @@ impl Scan<'_> {
             walk.list.keep_long_values(Arc::clone(names));
         }
         walk.totals.count(kind, size);
+        let entries = walk.totals.files.total();
         self.progress.scanned_files.fetch_add(1, Relaxed);
         if kind == Kind::Regular {
             self.progress.scanned_bytes.fetch_add(size, Relaxed);
         }
+        if !self.rules.incremental && entries.is_multiple_of(LISTING_STEP) {
+            (self.monitor)(Event::Listing(entries));
+        }
+        let walk = &mut self.walk;
         if walk.bytes.len() < PART_BYTES {
             return Ok(());
         }
@@ -122,6 +129,9 @@ impl Scan<'_> {
 
     /// Ends the list with all io-error bits that the far side has not been told of.
     pub(super) fn end_list(&mut self) -> Result<(), SenderGone> {
+        if !self.rules.incremental {
+            (self.monitor)(Event::ListComplete(self.walk.totals.files.total()));
+        }
         let walk = &mut self.walk;
         let news = if walk.io_error == walk.told_io_error { 0 } else { walk.io_error };
         walk.told_io_error = walk.io_error;

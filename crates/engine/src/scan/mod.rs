@@ -8,6 +8,7 @@ mod asked;
 mod entries;
 mod filtering;
 
+pub(crate) use entries::LISTING_STEP;
 pub(crate) use filtering::SourceFilter;
 
 use std::ops::Range;
@@ -161,6 +162,9 @@ impl Scan<'_> {
             self.walk.io_error |= IO_ERROR_GENERAL;
         }
         self.begin_list(i32::from(self.rules.incremental), None);
+        if !self.rules.incremental {
+            (self.monitor)(Event::Listing(0));
+        }
         self.top()?;
         if self.rules.incremental {
             self.end_list()?;
@@ -191,7 +195,7 @@ impl Scan<'_> {
             if source.implied {
                 continue;
             }
-            self.enter_filter(source.root, b"", &dir);
+            self.enter_filter(source.root, b"", &dir)?;
             let open = OpenDir { root: source.root, dir, dev: source.stat.dev, is_read: true };
             self.add_names(&mut all, &mut dirs, open, b"");
         }
@@ -210,6 +214,7 @@ impl Scan<'_> {
             self.begin_list(self.walk.list.ndx_end() + 1, Some(pending.number));
             let first = &pending.places[0];
             self.walk.list.enter(first.root, &pending.path);
+            self.walk.list.keep_dir_size(first.stat.size);
             if self.rules.keeps_details {
                 self.walk.list.keep_detail_of_dir(&first.stat, self.rules.mode(first.stat.mode));
             }
@@ -222,7 +227,7 @@ impl Scan<'_> {
         for place in pending.places.iter().filter(|place| place.scan) {
             let Some(dir) = self.open(place.root, &pending.path) else { continue };
             self.leave_filter(place.root, place.filter_depth);
-            self.enter_filter(place.root, &pending.path, &dir);
+            self.enter_filter(place.root, &pending.path, &dir)?;
             let open = OpenDir { root: place.root, dir, dev: place.dev, is_read: true };
             self.add_names(&mut all, &mut dirs, open, &pending.path);
         }
@@ -233,7 +238,7 @@ impl Scan<'_> {
                 {
                     // Its merge files rule what was asked for below it.
                     self.leave_filter(place.root, place.filter_depth);
-                    self.enter_filter(place.root, &pending.path, &dir);
+                    self.enter_filter(place.root, &pending.path, &dir)?;
                 }
                 let asked = pending.asked.clone();
                 self.add_asked(&mut all, &mut dirs, place.root, &pending.path, asked);

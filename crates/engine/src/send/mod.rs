@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use wire::mux::{Framing, MuxReader, MuxWriter};
-use wire::options::{InfoLevels, Options};
+use wire::options::Options;
 
 use crate::desk::Desk;
 use crate::error::{Error, Result};
@@ -85,7 +85,7 @@ impl Send<'_> {
         R: Read + std::marker::Send,
         W: Write + std::marker::Send,
     {
-        let outbox = Outbox::new(InfoLevels::of(self.options), protocol);
+        let outbox = Outbox::new(self.options, protocol);
         let tell_client = |event: Event<'_>| outbox.tell(&event);
         let monitor: Monitor<'_> = match self.role {
             Role::Client => self.monitor,
@@ -153,26 +153,26 @@ impl Send<'_> {
         let about = (self.monitor, self.progress);
         let rules = self.answer_rules(agreed);
         let sources = self.sources(agreed);
-        let mut sender = Sender::new(out, rules, content, sources.roots(), desk, about);
+        let mut sender = Sender::new(out, rules, content, sources, desk, about);
         sender.handover = handover;
         sources.tell(self.monitor);
         if let Err(error) = sources.check() {
-            sender.give_up(&error, outbox);
-            return Err(error);
+            return Err(sender.give_up(error, outbox));
         }
         std::thread::scope(|scope| {
             scope.spawn(|| inbox::run(reader, &shape, desk));
             scope.spawn(|| scan.run());
             let done = sender.run(outbox);
             desk.close(matches!(done, Err(Error::Send(_))));
-            if let Err(error) = &done {
-                sender.give_up(error, outbox);
-            }
+            let done = done.map_err(|error| sender.give_up(error, outbox));
+            // In a copy on one machine the far side waits for this end to be closed.
+            let recorded = sender.out.finish_record();
+            drop(sender);
             // Mostly the far side closes its end at once; its exit code is worth a moment.
             if !desk.await_end(CLOSING_PATIENCE) {
                 hang_up();
             }
-            sender.out.finish_record()?;
+            recorded?;
             done.map(|summary| Summary { errors: summary.errors + sources.missing(), ..summary })
         })
     }

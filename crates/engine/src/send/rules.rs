@@ -43,7 +43,7 @@ impl Send<'_> {
         let checksum = options.checksum.then(|| session::sum_kind(dialect.file_sum));
         let rules = ScanRules {
             recurse: options.recursive,
-            dirs: options.dirs,
+            dirs: options.lists_dirs(),
             implied_dirs: options.implied_dirs || dialect.protocol >= 30,
             munge_links: options.munge_links,
             look: Look::of(options),

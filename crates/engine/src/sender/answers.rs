@@ -13,13 +13,14 @@ use wire::xattr::check_wanted;
 
 use super::{Sender, unknown};
 use crate::attributes::put_values;
-use crate::content::Sent;
+use crate::content::{self, Sent};
 use crate::error::{Error, Result};
 use crate::event::{Direction, Event, Gravity, Item, Moved, Problem};
 use crate::handover::Handover;
 use crate::inbox::{Basis, Incoming, ItemRequest};
 use crate::list::{Place, SentList};
 use crate::notice::Notice;
+use crate::progress::Watch;
 use crate::read_ahead::{Ready, Recipe};
 use crate::small_file::{self, SMALL_FILE};
 use crate::trouble::{Doing, Trouble, Who};
@@ -29,14 +30,17 @@ const SIGNIFICANT: u16 =
     !(iflags::BASIS_TYPE_FOLLOWS | iflags::XNAME_FOLLOWS | iflags::LOCAL_CHANGE);
 /// Requests that must wait before reading ahead is thought of.
 const MIN_WAITING: usize = 4;
+/// With a progress display longer files are not handed over: their steps would not be seen.
+const MAX_UNSEEN: u64 = 16 << 20;
 /// Files that take longer than this to read, on average, come from a disk and not from memory.
 const SLOW_READ: Duration = Duration::from_millis(1);
 
-impl<W: Write> Sender<'_, W> {
+impl<'a, W: Write> Sender<'a, W> {
     pub(super) fn item(&mut self, asked: ItemRequest) -> Result<()> {
         let ndx = asked.request.ndx;
         let list = self.state.lists.find(ndx).map(Arc::clone).ok_or_else(|| unknown(ndx))?;
         self.state.ndx_reached = self.state.ndx_reached.max(list.ndx_end());
+        self.state.listed_here = self.entries_before(list.ndx_end());
         self.passed(&list, ndx);
         self.dispatch(asked, &list)?;
         self.progress.current_bytes.store(0, Relaxed);
@@ -125,7 +129,8 @@ impl<W: Write> Sender<'_, W> {
             _ => path.to_vec(),
         };
         let item = Item::new(&name, flags, place.kind, Direction::Sent);
-        let mut item = Item { leader, size: place.size, moved, ..item };
+        let source = self.written.get(usize::from(place.root)).map_or(&b""[..], Vec::as_slice);
+        let mut item = Item { leader, size: place.size, source, moved, ..item };
         if let Some((detail, target)) = list.detail(request.ndx) {
             (item.mode, item.mtime, item.owner) = (detail.mode, detail.mtime, detail.owner);
             item.link_target = (!target.is_empty()).then_some(target);
@@ -147,6 +152,7 @@ impl<W: Write> Sender<'_, W> {
             && basis.head.count == 0
             && !basis.is_prefix
             && !self.rules.telling.after_transfer
+            && !(self.rules.telling.progress && place.size > MAX_UNSEEN)
         {
             return self.hand_over(handover, asked, &basis, list, place);
         }
@@ -173,9 +179,11 @@ impl<W: Write> Sender<'_, W> {
         }
         let sum_bytes = basis.sum_bytes();
         let kind = asked.request.basis_type;
-        let sent = self.content.send(&mut self.out, &path, ready, basis, kind, self.progress)?;
+        let watch = self.watch(place.size);
+        let sent = self.content.send(&mut self.out, &path, ready, basis, kind, watch)?;
         self.out.divert(false);
         self.count(&sent, place);
+        self.tell_standing(Some(sent.size), self.entries_before(asked.request.ndx + 1));
         if late {
             let checksum = Some(sent.sum.as_bytes());
             let data_bytes = self.out.data_bytes() - before;
@@ -198,7 +206,7 @@ impl<W: Write> Sender<'_, W> {
             .state
             .dirs
             .open(self.roots, place.root, place.dir)
-            .and_then(|dir| dir.open_file(place.name));
+            .and_then(|dir| self.rules.look.open(&dir, place.name));
         let file = match opened {
             Ok(file) => file,
             Err(error) => return self.cannot_send(asked.request.ndx, error),
@@ -219,16 +227,27 @@ impl<W: Write> Sender<'_, W> {
         summary.transferred += 1;
         summary.transferred_size += size;
         summary.literal_bytes += size;
+        self.state.handed_bytes += self.content.framed(size);
+        content::begin(self.watch(size), size);
+        self.tell_standing(Some(size), self.entries_before(asked.request.ndx + 1));
         self.progress.sent_files.fetch_add(1, Relaxed);
         Ok(())
+    }
+
+    fn watch(&self, size: u64) -> Watch<'a> {
+        let told = (self.monitor, size, self.state.listed_size);
+        Watch { progress: self.progress, told: self.rules.telling.progress.then_some(told) }
     }
 
     fn count(&mut self, sent: &Sent, place: &Place<'_>) {
         let summary = &mut self.state.summary;
         summary.transferred += 1;
         summary.transferred_size += sent.size;
-        summary.literal_bytes += sent.literal_bytes;
-        summary.matched_bytes += sent.matched_bytes;
+        summary.literal_bytes += sent.stats.literal_bytes;
+        summary.matched_bytes += sent.stats.matched_bytes;
+        summary.matches += sent.stats.matches;
+        summary.hash_hits += sent.stats.hash_hits;
+        summary.false_alarms += sent.stats.false_alarms;
         self.progress.sent_files.fetch_add(1, Relaxed);
         self.progress.sent_bytes.store(self.out.bytes_written(), Relaxed);
         if let Some(text) = &sent.damage {
@@ -332,9 +351,12 @@ impl<W: Write> Sender<'_, W> {
             }
             Err(error) => {
                 self.note(Gravity::Error);
-                let problem =
-                    Problem::system(Who::Sender, Doing::REMOVE_SOURCE, error, Gravity::Error);
-                (self.monitor)(Event::Problem(problem));
+                let reason = crate::trouble::reason(error.reason());
+                let name = String::from_utf8_lossy(&path);
+                let stock = format!("rsync: [sender] sender failed to remove {name}: {reason}");
+                let trouble = Trouble::Other { ours: error.to_string(), stock };
+                let (path, who, gravity) = (error.path().to_owned(), Who::Sender, Gravity::Error);
+                (self.monitor)(Event::Problem(Problem { path, trouble, gravity, who }));
             }
         }
         Ok(())
@@ -364,5 +386,6 @@ impl<W: Write> Sender<'_, W> {
 
 /// The directory that a list is the content of, as far as a report needs it.
 fn directory_of(list: &SentList) -> Place<'_> {
-    Place { root: list.root(), dir: list.dir_path(), name: b".", kind: Kind::Dir, size: 0 }
+    let (root, dir, size) = (list.root(), list.dir_path(), list.dir_size());
+    Place { root, dir, name: b".", kind: Kind::Dir, size }
 }

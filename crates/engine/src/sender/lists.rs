@@ -9,6 +9,7 @@ use wire::ndx::{NDX_FLIST_EOF, NDX_FLIST_OFFSET};
 use super::Sender;
 use crate::desk::{ListPart, ListWish, Scanned};
 use crate::error::Result;
+use crate::event::{Event, Standing};
 use crate::list::SentList;
 use crate::scan::ScanTotals;
 
@@ -37,6 +38,9 @@ impl<W: Write> Sender<'_, W> {
             ListWish::No
         } else if ahead >= ENTRIES_AHEAD {
             ListWish::WhenIdle
+        } else if self.rules.telling.progress {
+            // Who shows how much is left must know it as well as rsync does.
+            ListWish::Only
         } else {
             ListWish::First
         }
@@ -46,6 +50,7 @@ impl<W: Write> Sender<'_, W> {
         match scanned {
             Scanned::Part(part) => self.list_part(part),
             Scanned::Finished(totals) => self.lists_done(&totals),
+            Scanned::Failed(error) => Err(error),
         }
     }
 
@@ -67,6 +72,8 @@ impl<W: Write> Sender<'_, W> {
         state.in_list = part.list.is_none();
         if let Some(list) = part.list {
             state.ndx_sent = list.ndx_end().max(1);
+            state.listed += list.len() as u64;
+            state.listed_size += list.total_size();
             state.lists.push(list);
             state.list_count += 1;
         }
@@ -86,10 +93,33 @@ impl<W: Write> Sender<'_, W> {
         let more = if self.rules.protocol >= 31 { 4 } else { 3 };
         self.desk.expect_dones(self.state.list_count + more);
         self.state.list_millis = u64::try_from(self.state.begin.elapsed().as_millis()).unwrap_or(0);
+        // rsync rounds up what is shorter.
+        self.state.list_millis = self.state.list_millis.max(1);
         if !self.rules.incremental {
             return Ok(());
         }
         self.put_ndx(NDX_FLIST_EOF)
+    }
+
+    /// Counts the entries of all lists up to the one before `ndx_end`.
+    pub(super) fn entries_before(&self, ndx_end: i32) -> u64 {
+        // With incremental recursion each list has an index more than it has entries.
+        let ndx = ndx_end - 1;
+        let lists = if self.rules.incremental { self.state.lists.number(ndx) } else { 0 };
+        u64::try_from(ndx_end).unwrap_or(0).saturating_sub(lists as u64)
+    }
+
+    /// Tells how far the session is, after a file of this length or something else.
+    pub(super) fn tell_standing(&self, file: Option<u64>, passed: u64) {
+        if self.rules.telling.progress {
+            (self.monitor)(Event::Passed(Standing {
+                file,
+                left: self.state.listed.saturating_sub(passed),
+                listed: self.state.listed,
+                complete: self.state.lists_done,
+                total_size: self.state.listed_size,
+            }));
+        }
     }
 
     /// Counts everything before `ndx_end` as looked at.

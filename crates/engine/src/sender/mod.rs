@@ -27,9 +27,10 @@ use crate::handover::Handover;
 use crate::inbox::Incoming;
 use crate::list::LiveLists;
 use crate::look::Look;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, give_up};
 use crate::progress::Progress;
 use crate::read_ahead::ReadAhead;
+use crate::sources::Sources;
 use crate::summary::{Counts, Summary};
 
 /// With fewer requests in hand more are fetched, so that there is always something to do ahead.
@@ -60,6 +61,8 @@ pub(crate) struct Sender<'a, W: Write> {
     pub(crate) rules: AnswerRules,
     pub(crate) content: Content<'a>,
     pub(crate) roots: &'a [Root],
+    /// Their paths as the user wrote them.
+    pub(crate) written: &'a [Vec<u8>],
     pub(crate) desk: &'a Desk,
     pub(crate) monitor: Monitor<'a>,
     /// In a copy on one machine files are handed over, not read.
@@ -83,6 +86,13 @@ struct State {
     in_list: bool,
     lists_done: bool,
     list_count: u32,
+    /// Entries that were sent so far, and the lengths of the files among them.
+    listed: u64,
+    listed_size: u64,
+    /// Entries up to the end of the list that was asked of last.
+    listed_here: u64,
+    /// Content that did not go through the connection, with what would have framed it.
+    handed_bytes: u64,
     /// The index behind the last entry that was sent.
     ndx_sent: i32,
     /// The index behind the list that was asked of last.
@@ -105,7 +115,7 @@ impl<'a, W: Write> Sender<'a, W> {
         out: MuxWriter<W>,
         rules: AnswerRules,
         content: Content<'a>,
-        roots: &'a [Root],
+        sources: &'a Sources,
         desk: &'a Desk,
         (monitor, progress): (Monitor<'a>, &'a Progress),
     ) -> Self {
@@ -120,6 +130,10 @@ impl<'a, W: Write> Sender<'a, W> {
             in_list: false,
             lists_done: false,
             list_count: 0,
+            listed: 0,
+            listed_size: 0,
+            listed_here: 0,
+            handed_bytes: 0,
             ndx_sent: 0,
             ndx_reached: 0,
             ndx_passed: 0,
@@ -130,7 +144,9 @@ impl<'a, W: Write> Sender<'a, W> {
             list_millis: 0,
             summary: Summary::default(),
         };
-        Self { out, rules, content, roots, desk, monitor, handover: None, progress, state }
+        let (roots, written) = (sources.roots(), sources.written());
+        let handover = None;
+        Self { out, rules, content, roots, written, desk, monitor, handover, progress, state }
     }
 
     /// Sends the lists, answers every request, and says goodbye.
@@ -139,7 +155,8 @@ impl<'a, W: Write> Sender<'a, W> {
         let done = self.converse(&mut waiting, outbox);
         self.desk.put_back(waiting);
         done?;
-        self.state.summary.sent_bytes = self.out.bytes_written();
+        self.state.summary.list_build = Duration::from_millis(self.state.list_millis);
+        self.state.summary.sent_bytes = self.out.bytes_written() + self.state.handed_bytes;
         Ok(self.state.summary.clone())
     }
 
@@ -151,7 +168,7 @@ impl<'a, W: Write> Sender<'a, W> {
                 outbox.empty_into(&mut self.out)?;
                 self.scanned(scanned)?;
             }
-            if !self.state.in_list
+            if self.wish() != ListWish::Only
                 && let Some(incoming) = waiting.pop_front()
             {
                 self.state.considered = self.state.considered.saturating_sub(1);
@@ -194,29 +211,11 @@ impl<'a, W: Write> Sender<'a, W> {
         self.rules.is_server && state.lists_done && state.summary.files.total() == 0
     }
 
-    /// Tells the far side why nothing more comes, where it may still listen.
-    pub(crate) fn give_up(&mut self, error: &Error, outbox: &Outbox) {
-        let far_side_is_gone = match error {
-            Error::Send(_) | Error::FarExit(_) => true,
-            Error::Wire(error) => matches!(error, wire::Error::Closed | wire::Error::Io(_)),
-            _ => false,
-        };
-        if !far_side_is_gone {
-            // The connection ends in any case; a failure to say why changes nothing.
-            let _ = self.last_words(error, outbox);
-        }
-    }
-
-    fn last_words(&mut self, error: &Error, outbox: &Outbox) -> Result<()> {
-        if self.rules.is_server {
-            let tag = if self.rules.protocol >= 30 { tag::ERROR } else { tag::ERROR_XFER };
-            outbox.put(tag, format!("{error}\n").into_bytes());
-        }
-        outbox.empty_into(&mut self.out)?;
-        if self.rules.protocol >= 31 {
-            self.out.message(tag::ERROR_EXIT, &error.exit_code().to_le_bytes())?;
-        }
-        Ok(self.out.flush()?)
+    /// Tells the far side why nothing more comes; returns what is left to be told here.
+    #[track_caller]
+    pub(crate) fn give_up(&mut self, error: Error, outbox: &Outbox) -> Error {
+        let server = self.rules.is_server.then_some(outbox);
+        give_up(&mut self.out, self.rules.protocol, server, error, "sender")
     }
 
     /// Waits for work, after everything written so far is on its way.
@@ -274,6 +273,7 @@ impl<'a, W: Write> Sender<'a, W> {
     }
 
     fn phase_done(&mut self) -> Result<bool> {
+        self.tell_standing(None, self.state.listed_here);
         if self.rules.incremental
             && let Some(retired) = self.state.lists.retire_oldest()
         {

@@ -184,7 +184,7 @@ proptest! {
         for dir in ["", "a", "a/a"] {
             let _ = filter.enter_dir(dir.as_bytes(), &mut |_| Ok(Some(file.to_vec())));
             filter.check(path.as_bytes(), true);
-            filter.check_in_doomed_dir(path.as_bytes(), false);
+            filter.hit_in_doomed_dir(path.as_bytes(), false);
             filter.check_xattr(path.as_bytes());
         }
         filter.leave_dir();

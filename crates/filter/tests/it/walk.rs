@@ -158,7 +158,9 @@ impl Deletion<'_> {
             return if is_dir { self.directory(path, false) } else { Ok(()) };
         }
         let verdict = if doomed {
-            self.filter.check_in_doomed_dir(path.as_bytes(), is_dir)
+            self.filter
+                .hit_in_doomed_dir(path.as_bytes(), is_dir)
+                .map_or(Verdict::Include, |hit| hit.verdict())
         } else {
             self.filter.check(path.as_bytes(), is_dir)
         };

@@ -77,7 +77,10 @@ pub fn exchange(session: Session, part: &Part<'_>) -> Closed {
         }
     };
     let stopped = canceller.reason();
-    if done.as_ref().is_err_and(|error| !is_loss(error)) {
+    let ends_itself = |error: &engine::Error| {
+        is_loss(error) || matches!(error, engine::Error::NeedsProtocol { .. })
+    };
+    if done.as_ref().is_err_and(|error| !ends_itself(error)) {
         // Its end can tell nothing more, and it need not come by itself.
         canceller.cancel(Reason::Failed);
     }
