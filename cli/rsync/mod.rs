@@ -1,5 +1,6 @@
 //! `repl rsync`, or the program called by the name `rsync`: rsync's own command line.
 
+mod batch;
 mod glob;
 mod operands;
 mod output;
@@ -40,7 +41,7 @@ pub(crate) fn run(words: &[OsString]) -> i32 {
             eprint!("{}", help::help("rsync", VERSION));
             run::refused(wire::exit::SYNTAX, "client")
         }
-        Ask::Transfer => run::transfer(line),
+        Ask::Transfer => run::transfer(line, &words),
         Ask::Server => server::run(&words),
         Ask::Daemon => {
             eprintln!("rsync: this version is no daemon yet");

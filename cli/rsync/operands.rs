@@ -2,7 +2,7 @@
 
 use transport::{HostSpec, Place};
 use wire::escape::printable;
-use wire::options::{FilesFrom, Options};
+use wire::options::{Batch, FilesFrom, Options};
 
 /// What is to be copied, and over which way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(crate) enum Plan {
     Pull { place: Place, paths: Vec<Vec<u8>>, dest: Option<Vec<u8>> },
     /// The modules of a daemon are listed.
     Modules(Place),
+    /// A batch is applied here.
+    Batch { dest: Vec<u8> },
 }
 
 /// Why the words make no sense, in rsync's words.
@@ -30,6 +32,12 @@ const RECEIVER: &str = "Receiver";
 
 /// Finds out what the operands mean, of which there is at least one.
 pub(crate) fn plan(operands: &[Vec<u8>], options: &Options) -> Result<Plan, Misuse> {
+    if let (Some(Batch::Read(_)), [.., dest]) = (&options.batch, operands) {
+        return match HostSpec::of(dest) {
+            Some(_) => Err(misuse(RECEIVER, "remote destination is not allowed with --read-batch")),
+            None => Ok(Plan::Batch { dest: dest.clone() }),
+        };
+    }
     let (dest, sources) = match operands {
         [only] => (None, std::slice::from_ref(only)),
         [sources @ .., dest] => (Some(dest), sources),

@@ -10,8 +10,9 @@ use filter::RuleList;
 use jiff::tz::TimeZone;
 use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
 use transport::Reason;
-use wire::options::{Append, Civil, Line, OptionError, Options, Side};
+use wire::options::{Append, Batch, Civil, Line, OptionError, Options, Side};
 
+use super::batch;
 use super::operands::{Misuse, Plan, plan};
 use super::output::{Broken, Output, Way, speaks_utf8};
 use super::remote;
@@ -19,7 +20,7 @@ use crate::signals::Stopper;
 use crate::surroundings::surroundings;
 
 /// Transfers or lists, and returns the exit code.
-pub(crate) fn transfer(line: Line) -> i32 {
+pub(crate) fn transfer(line: Line, words: &[Vec<u8>]) -> i32 {
     let Line { mut options, operands, .. } = line;
     let plan = match plan(&operands, &options) {
         Ok(plan) => plan,
@@ -48,7 +49,17 @@ pub(crate) fn transfer(line: Line) -> i32 {
             options.list_only |= dest.is_none();
             Way::Pull
         }
-        Plan::Modules(_) => Way::Pull,
+        Plan::Modules(_) | Plan::Batch { .. } => Way::Pull,
+    };
+    if (options.dry_run || options.list_only) && !matches!(options.batch, Some(Batch::Read(_))) {
+        options.batch = None;
+    }
+    let stored = match batch::open(&mut options) {
+        Ok(stored) => stored,
+        Err(trouble) => {
+            eprintln!("{}", trouble.text);
+            return refused(trouble.code, "Receiver");
+        }
     };
     let output = Output::new(&options, way, speaks_utf8());
     let around = surroundings();
@@ -73,8 +84,18 @@ pub(crate) fn transfer(line: Line) -> i32 {
     };
     let names = names.as_deref();
     let run = Run { options: &options, around: &around, filter: &filter, names, output: &output };
+    if let Err(trouble) = batch::create(&run, words, operands.last().map_or(b"", Vec::as_slice)) {
+        output.error(trouble.text.as_bytes());
+        output.close(trouble.code, "Receiver");
+        return trouble.code;
+    }
+    if let (Some(stored), Plan::Batch { dest }) = (stored, &plan) {
+        stored.lines.iter().for_each(|line| output.info(line.as_bytes()));
+        return batch::apply(&run, stored, dest);
+    }
     match plan {
-        Plan::Local { sources, dest } => run.local(&sources, dest.as_deref()),
+        Plan::Batch { .. } => wire::exit::SYNTAX,
+        Plan::Local { sources, dest } => run.local(&sources, dest.as_deref(), &stopper),
         Plan::Push { sources, place } => remote::push(&run, &sources, place, &stopper),
         Plan::Pull { place, paths, dest } => {
             remote::pull(&run, place, &paths, dest.as_deref(), &stopper)
@@ -145,7 +166,7 @@ pub(crate) fn rule_words(error: &RuleError) -> String {
 }
 
 /// Finds out when `--stop-at` and `--stop-after` end it.
-fn set_stop(options: &mut Options) -> Result<(), OptionError> {
+pub(crate) fn set_stop(options: &mut Options) -> Result<(), OptionError> {
     let Some(stop) = &options.stop else {
         return Ok(());
     };
@@ -231,7 +252,7 @@ impl Run<'_> {
         sources(paths, self.names, self.options)
     }
 
-    fn local(&self, sources: &[Vec<u8>], dest: Option<&[u8]>) -> i32 {
+    fn local(&self, sources: &[Vec<u8>], dest: Option<&[u8]>, stopper: &Stopper) -> i32 {
         let monitor = |event: Event<'_>| self.output.event(&event);
         let progress = Progress::default();
         let sources = self.sources(sources);
@@ -250,7 +271,10 @@ impl Run<'_> {
             request: Request::Anything,
             ..self.receiver(&destination, &monitor, &progress)
         };
-        let code = match copy_locally(&send, &receive, self.options.own_protocol()) {
+        let canceller = stopper.canceller();
+        let protocol = self.options.own_protocol();
+        let code = match copy_locally(&send, &receive, protocol, &|stop| canceller.on_cancel(stop))
+        {
             Ok(summary) => {
                 self.output.totals(&summary);
                 summary.exit_code()
@@ -258,7 +282,7 @@ impl Run<'_> {
             Err(error) => {
                 let timeout = self.options.timeout;
                 let parts = Broken { role: "sender", received_bytes: 0, timeout };
-                return broken(self.output, &error, None, parts, |code| code);
+                return broken(self.output, &error, canceller.reason(), parts, |code| code);
             }
         };
         self.output.close(code, "sender");

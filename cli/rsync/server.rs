@@ -1,5 +1,6 @@
 //! How does this program serve a client that has started it with `--server`?
 
+use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
 use engine::{Destination, Event, Progress, Receive, Request, Role, Send, Telling};
@@ -7,7 +8,7 @@ use filter::{RuleList, Settings};
 use scheduler::sync::{Surroundings, listed_names};
 use transport::{Connection, Reason, Session};
 use wire::greeting::read_secluded_args;
-use wire::options::{OptionError, Options, Side};
+use wire::options::{OptionError, Options, Side, obey_algorithm_lists};
 use wire::server_args::{ServerArgs, parse_server_args};
 use wire::setup::exchange_versions;
 
@@ -15,7 +16,7 @@ use super::glob::expand;
 use super::output::{Broken, Output, Way, speaks_utf8};
 use super::run::{self, path_of, sources};
 use crate::signals::Stopper;
-use crate::surroundings::surroundings;
+use crate::surroundings::{surroundings, variable};
 
 /// How long a client may take to close the connection once a session has failed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -68,6 +69,8 @@ fn serve(words: &[Vec<u8>], stopper: &Stopper) -> Result<i32, Refusal> {
         let text = "rsync: this version is no daemon yet".to_owned();
         return Err(Refusal { text, code: wire::exit::UNSUPPORTED, role: "server" });
     }
+    let found = |name: &str| variable(name).map(OsStringExt::into_vec);
+    obey_algorithm_lists(&mut args.options, Side::Server, &found);
     let canceller = stopper.canceller();
     let mut connection = Connection::over_stdio(&canceller)
         .map_err(|error| Refusal::here(error.exit_code(), &error))?;
@@ -76,8 +79,13 @@ fn serve(words: &[Vec<u8>], stopper: &Stopper) -> Result<i32, Refusal> {
     if args.options.secluded_args {
         let hidden = read_secluded_args(&mut connection.reader).map_err(broken)?;
         args = parse_server_args(&[words, &hidden].concat())?;
+        obey_algorithm_lists(&mut args.options, Side::Server, &found);
         // No shell has seen these paths.
         args.paths = args.paths.iter().flat_map(|path| expand(path)).collect();
+    }
+    run::set_stop(&mut args.options)?;
+    if let Some(seconds) = args.options.stop_at {
+        stopper.stop_at(seconds).map_err(|error| Refusal::here(wire::exit::IPC, &error))?;
     }
     let idle = (args.options.timeout > 0).then(|| Duration::from_secs(args.options.timeout.into()));
     connection.limit_idle(idle).map_err(|error| Refusal::here(error.exit_code(), &error))?;

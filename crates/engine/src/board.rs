@@ -82,6 +82,10 @@ struct State {
     /// Whether it is settled where files go.
     site_is_known: bool,
     closed: bool,
+    /// The index behind the last entry that the generator went past.
+    examined: i32,
+    /// How many lists and phases the generator has ended.
+    ended: u32,
 }
 
 /// What the generator is to do next.
@@ -99,12 +103,18 @@ pub(crate) enum Turn {
 /// The meeting point.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
+    /// The stream comes from a batch: it answers requests that were made when it was written.
+    replays: bool,
     state: Mutex<State>,
     for_generator: Condvar,
     for_receiver: Condvar,
 }
 
 impl Board {
+    pub(crate) fn new(replays: bool) -> Self {
+        Board { replays, ..Board::default() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -163,6 +173,10 @@ impl Board {
     pub(crate) fn ask(&self, asked: Asked) -> bool {
         let mut state = self.lock();
         state.asked.push_back(asked);
+        if self.replays {
+            self.for_receiver.notify_one();
+            return true;
+        }
         state.asked.len() < MAX_ASKED
     }
 
@@ -178,7 +192,7 @@ impl Board {
 
     /// Tells whether more may be asked for.
     pub(crate) fn has_room(&self) -> bool {
-        self.lock().asked.len() < MAX_ASKED
+        self.replays || self.lock().asked.len() < MAX_ASKED
     }
 
     /// Takes what was asked for under an index. Requests before it will not be answered any more:
@@ -305,6 +319,68 @@ impl Board {
             state = self.for_receiver.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         !state.closed
+    }
+
+    pub(crate) fn replays(&self) -> bool {
+        self.replays
+    }
+
+    /// Tells a replay which entries the generator went past.
+    pub(crate) fn has_examined(&self, ndx_end: i32) {
+        if self.replays {
+            self.lock().examined = ndx_end;
+            self.for_receiver.notify_one();
+        }
+    }
+
+    /// Tells a replay that the generator has ended a list or a phase.
+    pub(crate) fn has_ended(&self) {
+        if self.replays {
+            self.lock().ended += 1;
+            self.for_receiver.notify_one();
+        }
+    }
+
+    /// Waits until it is settled whether the generator asks for a file, and tells so; what comes
+    /// again is asked for in any case.
+    pub(crate) fn await_asked(&self, ndx: i32, comes_again: bool) -> bool {
+        let mut state = self.lock();
+        loop {
+            if state.asked.iter().any(|asked| asked.request.ndx == ndx) {
+                return true;
+            }
+            if state.closed || (state.examined > ndx && !comes_again) {
+                return false;
+            }
+            state = self.for_receiver.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits until the generator went past an entry.
+    pub(crate) fn await_examined(&self, ndx: i32) {
+        let waits = |state: &mut State| state.examined <= ndx && !state.closed;
+        drop(self.for_receiver.wait_while(self.lock(), waits));
+    }
+
+    /// Waits until the generator has ended so many lists and phases. What it asked for below
+    /// `ndx_end` meanwhile is returned before: a batch that ends the list has nothing of it.
+    pub(crate) fn await_ended(&self, number: u32, ndx_end: i32) -> Vec<Asked> {
+        let mut state = self.lock();
+        loop {
+            if state.examined >= ndx_end {
+                let asked = state.asked.drain(..);
+                let (left, later): (Vec<Asked>, Vec<Asked>) =
+                    asked.partition(|asked| asked.request.ndx < ndx_end);
+                state.asked = later.into();
+                if !left.is_empty() {
+                    return left;
+                }
+            }
+            if state.ended >= number || state.closed {
+                return Vec::new();
+            }
+            state = self.for_receiver.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Tells the receiver that the generator has gone.

@@ -220,6 +220,16 @@ impl<'a> Finish<'a> {
         }
     }
 
+    /// Gives up a file that will not come; only that it is not in a batch has to be told.
+    pub(crate) fn unanswered(&self, asked: &Asked) {
+        if self.board.replays() {
+            let name = &self.entry(asked).name;
+            let stock = format!("(No batched update for \"{}\")", String::from_utf8_lossy(name));
+            self.other_problem(name, "the batch has no update for it".to_owned(), stock);
+        }
+        self.done(asked, false);
+    }
+
     /// Deals with a file whose checksum was wrong: it is asked for again, once.
     pub(crate) fn failed_verification(&self, asked: &Asked, fate: &'static str) {
         let name = &self.entry(asked).name;

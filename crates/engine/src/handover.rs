@@ -48,6 +48,11 @@ impl Handover {
         Some(file)
     }
 
+    /// Tells whether it is over, be it before all is done.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Tells that nobody takes any more.
     pub(crate) fn close(&self) {
         self.lock().closed = true;

@@ -64,7 +64,7 @@ pub use error::{Error, Result};
 pub use event::{
     Direction, Event, Gravity, Item, Monitor, Moved, Problem, Session, Standing, Telling,
 };
-pub use local_copy::copy_locally;
+pub use local_copy::{Stop, copy_locally};
 pub use notice::{Notice, RuleHit};
 pub use progress::Progress;
 pub use quick_look::QuickLook;

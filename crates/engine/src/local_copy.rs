@@ -6,6 +6,7 @@
 use std::io::{self, IoSlice, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use wire::options::{Append, Options};
@@ -14,7 +15,7 @@ use wire::setup::CompressWish;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::handover::Handover;
-use crate::receive::Receive;
+use crate::receive::{Means, Receive};
 use crate::role::Role;
 use crate::send::Send;
 use crate::summary::Summary;
@@ -24,13 +25,28 @@ const LINE_LEN: usize = 51;
 /// What this program can, as its own client tells it.
 const CAPABILITIES: &[u8] = b"iLsfxCIvu";
 
+/// Stops a copy.
+pub type Stop = dyn Fn() + std::marker::Send + Sync;
+
 /// Copies what `send` says to where `receive` says.
 ///
 /// The sender is the client: what is told goes to its monitor, and the summary is its own.
-pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Result<Summary> {
+/// `on_start` gets what stops the copy at once, from any thread; the temporary files are removed.
+pub fn copy_locally(
+    send: &Send<'_>,
+    receive: &Receive<'_>,
+    protocol: u32,
+    on_start: &dyn Fn(Arc<Stop>),
+) -> Result<Summary> {
     let (ours, theirs) = UnixStream::pair().map_err(Error::Send)?;
-    let handover = Handover::default();
-    let handover = hands_over(send.options).then_some(&handover);
+    let handover = Arc::new(Handover::default());
+    let (stopped, stopped_handover) = (ours.try_clone().map_err(Error::Send)?, handover.clone());
+    on_start(Arc::new(move || {
+        stopped_handover.close();
+        // A socket that is closed already needs no end.
+        let _ = stopped.shutdown(Shutdown::Both);
+    }));
+    let handover = hands_over(send.options).then_some(&*handover);
     // Who prints is the client: the sender, but for a list the receiver.
     let (send_as, receive_as) = match send.options.list_only {
         true => (Role::Server(CAPABILITIES), Role::Client),
@@ -47,6 +63,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
         (receive.monitor)(event);
     };
     let receive = Receive { role: receive_as, monitor: &count, ..*receive };
+    let means = handover.map_or(Means::Connection, Means::Handover);
     let hang_up = || {
         // A socket that is closed already needs no end.
         let _ = ours.shutdown(Shutdown::Both);
@@ -60,7 +77,7 @@ pub fn copy_locally(send: &Send<'_>, receive: &Receive<'_>, protocol: u32) -> Re
     let (far_reader, far_writer) = halves(&theirs).map_err(Error::Send)?;
     std::thread::scope(|scope| {
         let receiving = scope.spawn(|| {
-            let done = receive.run_with(far_reader, far_writer, protocol, &hang_up, handover);
+            let done = receive.run_with(far_reader, far_writer, protocol, &hang_up, means);
             // Its end of the connection closes, as that of a program does.
             let _ = theirs.shutdown(Shutdown::Both);
             done

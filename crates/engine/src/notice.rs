@@ -55,6 +55,8 @@ pub enum Notice {
     SourceRemoved,
     /// A file was kept as a backup; the name is `NAME to BACKUP`.
     BackedUp,
+    /// A batch has content for a file that needs none.
+    SkippedUpdate,
     /// Whether files are compared block by block, for the whole session.
     DeltaTransmission(bool),
 }
@@ -93,6 +95,7 @@ impl Notice {
             Notice::CopyingUnsafeSymlink => ("copying unsafe symlink ", String::new()),
             Notice::SourceRemoved => ("sender removed ", String::new()),
             Notice::BackedUp => ("backed up ", String::new()),
+            Notice::SkippedUpdate => ("(Skipping batched update for \"", "\")".into()),
             Notice::DeltaTransmission(true) => ("delta-transmission enabled", String::new()),
             Notice::DeltaTransmission(false) => {
                 ("delta-transmission disabled for local transfer or --whole-file", String::new())
@@ -117,6 +120,7 @@ impl Notice {
             Notice::BackedUp => Some((Info::Backup, 1)),
             Notice::NotDeletingMountPoint => Some((Info::Mount, 1)),
             Notice::SkippingDirectory
+            | Notice::SkippedUpdate
             | Notice::CreatedDirectory
             | Notice::CreatedPath(_)
             | Notice::DeltaTransmission(_)

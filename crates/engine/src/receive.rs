@@ -11,11 +11,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use filter::{ActiveFilter, RuleList, Settings, Side};
+use wire::batch::BatchHead;
 use wire::dialect::Dialect;
 use wire::filter_list::{put_filter_list, read_filter_list};
 use wire::flist::FlistDecoder;
 use wire::mux::{Framing, Message, MuxReader, MuxWriter};
-use wire::options::Options;
+use wire::options::{Batch, Options};
 
 use crate::board::Board;
 use crate::destination::{Destination, Leave, trimmed};
@@ -67,6 +68,16 @@ pub struct Receive<'a> {
     pub state_dir: Option<&'a Path>,
 }
 
+/// By which means content comes.
+#[derive(Clone, Copy)]
+pub(crate) enum Means<'a> {
+    Connection,
+    /// As open files, where the sender is in the same process.
+    Handover(&'a Handover),
+    /// From a batch, behind this head.
+    Batch(&'a BatchHead),
+}
+
 /// What the sender said beside the stream.
 #[derive(Debug, Default)]
 struct Heard {
@@ -106,7 +117,12 @@ impl Receive<'_> {
         R: Read + Send,
         W: Write + Send,
     {
-        self.run_with(reader, writer, protocol, hang_up, None)
+        self.run_with(reader, writer, protocol, hang_up, Means::Connection)
+    }
+
+    /// Does what a batch says, whose head was read and whose options ours fit to.
+    pub fn replay<R: Read + Send>(&self, head: &BatchHead, batch: R) -> Result<Summary> {
+        self.run_with(batch, std::io::sink(), head.protocol, &|| {}, Means::Batch(head))
     }
 
     pub(crate) fn run_with<R, W>(
@@ -115,14 +131,19 @@ impl Receive<'_> {
         writer: W,
         protocol: u32,
         hang_up: &(dyn Fn() + Sync),
-        handover: Option<&Handover>,
+        means: Means<'_>,
     ) -> Result<Summary>
     where
         R: Read + Send,
         W: Write + Send,
     {
+        if matches!(self.options.batch, Some(Batch::OnlyWrite(_))) && !self.options.dry_run {
+            let options = Options { dry_run: true, ..self.options.clone() };
+            let unchanging = Receive { options: &options, ..*self };
+            return unchanging.run_with(reader, writer, protocol, hang_up, means);
+        }
         let begin = Instant::now();
-        let board = Board::default();
+        let board = Board::new(matches!(means, Means::Batch(_)));
         let far = Mutex::new(Heard::default());
         let outbox = match self.role {
             Role::Client => None,
@@ -139,14 +160,17 @@ impl Receive<'_> {
         let rate = u64::from(self.options.bwlimit) << 10;
         let mut out =
             MuxWriter::new(Throttle::new(writer, (rate > 0).then_some(rate)), Framing::Raw);
-        let agreed = session::set_up(
-            &mut reader,
-            &mut out,
-            protocol,
-            self.options,
-            (self.role, Duty::Receives),
-            self.options.may_receive_in_parts(),
-        );
+        let agreed = match means {
+            Means::Batch(head) => Ok(head.dialect(self.options)),
+            _ => session::set_up(
+                &mut reader,
+                &mut out,
+                protocol,
+                self.options,
+                (self.role, Duty::Receives),
+                self.options.may_receive_in_parts(),
+            ),
+        };
         let done = agreed.and_then(|dialect| {
             let ids = IdMap::new(self.options, monitor)?;
             let shared = Shared {
@@ -159,7 +183,10 @@ impl Receive<'_> {
                 come_values: ComeValues::default(),
                 delayed: DelayedUpdates::default(),
                 tally: Tally::default(),
-                handover,
+                handover: match means {
+                    Means::Handover(handover) => Some(handover),
+                    _ => None,
+                },
             };
             self.session(&mut reader, out, &shared, hang_up)
         });
@@ -217,6 +244,9 @@ impl Receive<'_> {
     {
         session::tell_begin(&shared.dialect, self.options, shared.monitor);
         let filter = self.filter_rules(reader, &mut out, &shared.dialect)?;
+        if let Some(record) = session::record(self.role, self.options, &shared.dialect)? {
+            reader.record(record);
+        }
         let fields = session::fields(self.options, &shared.dialect);
         let decoder = FlistDecoder::new(&shared.dialect, fields)?;
         let rules = self.receiver_rules(shared, &filter);

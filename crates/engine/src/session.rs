@@ -1,15 +1,17 @@
 //! What both directions derive from the options and from what was agreed on.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use delta::codec::CompressKind;
 use delta::{SeedOrder, StrongSum, SumKind};
+use wire::batch::BatchHead;
 use wire::dialect::{Compat, CompressName, Dialect, ServerWish, SumName};
 use wire::files_from;
 use wire::flist::FlistFields;
-use wire::mux::{Framing, MuxReader, MuxWriter};
-use wire::options::{Info, InfoLevels, Options};
+use wire::mux::{Framing, MuxReader, MuxWriter, Record};
+use wire::options::{Batch, Info, InfoLevels, Options};
 use wire::setup::{Answer, Offer, client_setup, server_setup};
 
 use crate::error::{Error, Result};
@@ -68,6 +70,24 @@ pub(crate) fn set_up<R: Read, W: Write>(
         out.set_framing(Framing::Framed);
     }
     Ok(dialect)
+}
+
+/// Begins the batch that a client writes, if it does.
+pub(crate) fn record(
+    role: Role<'_>,
+    options: &Options,
+    dialect: &Dialect,
+) -> Result<Option<Record>> {
+    let (Role::Client, Some(Batch::Write(path) | Batch::OnlyWrite(path))) = (role, &options.batch)
+    else {
+        return Ok(None);
+    };
+    let mut head = Vec::new();
+    BatchHead::new(options, dialect).put(&mut head);
+    let file = File::options().write(true).create(true).truncate(true).open(path);
+    let mut record = BufWriter::new(file.map_err(Error::Write)?);
+    record.write_all(&head).map_err(Error::Write)?;
+    Ok(Some(Box::new(record)))
 }
 
 /// Tells that the file list comes next.

@@ -11,10 +11,26 @@ use rustix::io::Errno;
 const SMALL_FILE: u64 = 64 << 10;
 
 const PIECE: usize = 256 << 10;
+/// So much is copied before somebody may stop it.
+const STEP: u64 = 64 << 20;
 
 /// Copies the first `len` bytes of `from` into `to`, which is new and empty, and returns how
 /// many there were.
 pub fn copy_whole(from: &File, to: &File, len: u64) -> io::Result<u64> {
+    copy_whole_while(from, to, len, &|| true)
+}
+
+/// Does the same as long as `goes_on` says so, which is asked now and then.
+///
+/// # Errors
+///
+/// What the system said, or `Interrupted` when it does not go on.
+pub fn copy_whole_while(
+    from: &File,
+    to: &File,
+    len: u64,
+    goes_on: &dyn Fn() -> bool,
+) -> io::Result<u64> {
     if len < SMALL_FILE {
         return copy_by_hand(from, 0, to, 0, len);
     }
@@ -25,7 +41,16 @@ pub fn copy_whole(from: &File, to: &File, len: u64) -> io::Result<u64> {
         }
         return Ok(shared.min(len));
     }
-    copy_range(from, 0, to, 0, len)
+    let mut done = 0;
+    while done < len && goes_on() {
+        let step = STEP.min(len - done);
+        let copied = copy_range(from, done, to, done, step)?;
+        done += copied;
+        if copied < step {
+            return Ok(done);
+        }
+    }
+    if done < len { Err(io::ErrorKind::Interrupted.into()) } else { Ok(done) }
 }
 
 /// Copies up to `len` bytes between two places and returns how many there were. The files'

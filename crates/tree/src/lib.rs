@@ -42,7 +42,7 @@ mod stat;
 mod xattr;
 
 pub use attributes::{Attributes, MayRemove};
-pub use copy::{copy_range, copy_whole};
+pub use copy::{copy_range, copy_whole, copy_whole_while};
 pub use dir::{Dir, advise_sequential};
 pub use error::{Error, Result};
 pub use id_names::IdNames;

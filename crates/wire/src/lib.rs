@@ -38,6 +38,7 @@
 
 pub mod acl;
 pub mod auth;
+pub mod batch;
 pub mod dialect;
 pub mod error;
 pub mod escape;

@@ -37,9 +37,9 @@ pub use kinds::{
     IpFamily, OutBuf, Said, StderrMode,
 };
 pub(crate) use levels::{LevelWord, level_words};
-pub use line::{Ask, Line, parse_line};
+pub use line::{Ask, Line, obey_algorithm_lists, parse_line};
 pub use nearest::nearest;
-pub(crate) use parse::{Setting, walk};
+pub(crate) use parse::{Setting, option_words, walk};
 pub use parse::{parse, parse_config, refused_in_config};
 pub use stop::{Civil, Stop};
 pub(crate) use value::number;
@@ -305,6 +305,10 @@ pub struct Options {
     pub no_motd: bool,
     /// `--log-file` on this side.
     pub log_file: Option<PathBuf>,
+    /// `RSYNC_CHECKSUM_LIST`: the checksums that can be agreed to, best first.
+    pub sums: Option<Vec<SumName>>,
+    /// `RSYNC_COMPRESS_LIST`: the same of compression.
+    pub compressions: Option<Vec<CompressName>>,
     /// What the words said outright, where silence has a meaning of its own.
     pub said: Said,
 }
@@ -379,7 +383,21 @@ impl Options {
                 (CompressWish::Off, Some(_)) => CompressWish::Negotiate,
                 (wish, _) => wish,
             },
+            sums: self.algorithms(self.sums.as_deref(), &SumName::OFFERED, SumName::Md5),
+            compressions: self.algorithms(
+                self.compressions.as_deref(),
+                &CompressName::OFFERED,
+                CompressName::Zlib,
+            ),
             may_inc_recurse: self.may_inc_recurse(),
+        }
+    }
+
+    /// Returns the algorithms that can be agreed to; a batch has none that its reader may lack.
+    fn algorithms<T: Copy>(&self, wished: Option<&[T]>, all: &[T], of_batches: T) -> Vec<T> {
+        match &self.batch {
+            Some(Batch::Write(_) | Batch::OnlyWrite(_)) => vec![of_batches],
+            _ => wished.unwrap_or(all).to_vec(),
         }
     }
 

@@ -20,6 +20,10 @@ pub struct Offer {
     pub checksum_choice: Option<(SumName, SumName)>,
     /// What the client wants of compression.
     pub compress: CompressWish,
+    /// The checksums that this side can agree to, best first.
+    pub sums: Vec<SumName>,
+    /// The same of compression.
+    pub compressions: Vec<CompressName>,
     /// Whether the client told the server that it can do incremental recursion.
     pub may_inc_recurse: bool,
 }
@@ -122,6 +126,16 @@ where
     Ok(algorithms.dialect(protocol, compat, answer.seed))
 }
 
+/// Returns the dialect of a session that agreed on nothing but what the arguments say.
+pub(crate) fn without_negotiation(
+    protocol: u32,
+    compat: Compat,
+    seed: i32,
+    offer: &Offer,
+) -> Dialect {
+    Algorithms::unasked(protocol, offer).dialect(protocol, compat, seed)
+}
+
 fn read_compat<R: Read + ?Sized>(r: &mut R, offer: &Offer) -> Result<Compat> {
     let compat = Compat::from_bits(read_varint(r)? as u32);
     if compat.has(Compat::INC_RECURSE) && !offer.may_inc_recurse {
@@ -163,36 +177,49 @@ impl Algorithms {
         let asks_compress = negotiates && offer.compress == CompressWish::Negotiate;
 
         // Both sides write all their lists before they read: neither may wait for the other.
+        let (sums, compressions) = (offer.sums.as_slice(), offer.compressions.as_slice());
         let mut lists = Vec::new();
         if asks_sum {
-            put_names(&mut lists, side, &SumName::OFFERED.map(SumName::name))?;
+            put_names(
+                &mut lists,
+                side,
+                sums.iter().copied().map(SumName::name),
+                *sums == SumName::OFFERED,
+            )?;
         }
         if asks_compress {
-            put_names(&mut lists, side, &CompressName::OFFERED.map(CompressName::name))?;
+            put_names(
+                &mut lists,
+                side,
+                compressions.iter().copied().map(CompressName::name),
+                *compressions == CompressName::OFFERED,
+            )?;
         }
         w.write_all(&lists)?;
         w.flush()?;
 
-        let (transfer_sum, file_sum) = match offer.checksum_choice {
-            Some(choice) => choice,
-            None if asks_sum => {
-                let offered = &SumName::OFFERED;
-                let sum = choose(r, side, "checksum", offered, SumName::name, SumName::parse)?;
-                (sum, sum)
-            }
-            None if protocol >= 30 => (SumName::Md5, SumName::Md5),
-            None => (SumName::Md4, SumName::Md4),
-        };
+        let mut agreed = Self::unasked(protocol, offer);
+        if asks_sum {
+            let sum = choose(r, side, "checksum", sums, SumName::name, SumName::parse)?;
+            (agreed.transfer_sum, agreed.file_sum) = (sum, sum);
+        }
+        if asks_compress {
+            let (name, parse) = (CompressName::name, CompressName::parse);
+            agreed.compress = choose(r, side, "compression", compressions, name, parse)?;
+        }
+        Ok(agreed)
+    }
+
+    /// Takes what the arguments say, and what the protocol has where nobody says anything.
+    fn unasked(protocol: u32, offer: &Offer) -> Self {
+        let usual = if protocol >= 30 { SumName::Md5 } else { SumName::Md4 };
+        let (transfer_sum, file_sum) = offer.checksum_choice.unwrap_or((usual, usual));
         let compress = match offer.compress {
             CompressWish::Off => CompressName::None,
             CompressWish::Named(compress) => compress,
-            CompressWish::Negotiate if asks_compress => {
-                let (name, parse) = (CompressName::name, CompressName::parse);
-                choose(r, side, "compression", &CompressName::OFFERED, name, parse)?
-            }
             CompressWish::Negotiate => CompressName::Zlib,
         };
-        Ok(Self { transfer_sum, file_sum, compress })
+        Self { transfer_sum, file_sum, compress }
     }
 
     fn dialect(self, protocol: u32, compat: Compat, seed: i32) -> Dialect {
@@ -225,22 +252,29 @@ fn choose<R: Read + ?Sized, T: Copy + PartialEq>(
     };
     best.copied().ok_or_else(|| Error::NoCommon {
         what,
-        ours: names(&offered.iter().copied().map(name).collect::<Vec<_>>()),
+        ours: names(offered.iter().copied().map(name)),
         theirs: printable(&list),
     })
 }
 
-/// Appends a list of names; only a server says that it could do without.
-fn put_names(out: &mut Vec<u8>, side: Side, offered: &[&str]) -> Result<()> {
+/// Appends a list of names; only a server whose list is full says that it could do without.
+fn put_names(
+    out: &mut Vec<u8>,
+    side: Side,
+    offered: impl Iterator<Item = &'static str>,
+    full: bool,
+) -> Result<()> {
     let mut list = names(offered);
-    if side == Side::Server {
+    if list.is_empty() {
+        list.push_str("INVALID");
+    } else if side == Side::Server && full {
         list.push_str(" none");
     }
     put_vstring(out, list.as_bytes())
 }
 
-fn names(names: &[&str]) -> String {
-    names.join(" ")
+fn names(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(" ")
 }
 
 /// Reads the first 4 bytes; fewer before the end are noise as well.

@@ -6,7 +6,7 @@ use super::cells::{Cell, Direction, PAIRS};
 use crate::twin::Pair;
 
 /// How many lines of a difference a message shows.
-const SHOWN: usize = 40;
+const SHOWN: usize = 200;
 
 /// What was found in a cell.
 pub(crate) struct Verdict {

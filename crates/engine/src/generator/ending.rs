@@ -12,6 +12,7 @@ impl<W: Write> Generator<'_, W> {
         let protocol = self.rules.dialect.protocol;
         let delays = self.rules.options.delay_updates;
         let late = self.deletions.come_late();
+        self.board.has_examined(i32::MAX);
         if !self.rules.dialect.inc_recurse() {
             self.put_done()?;
         }

@@ -103,7 +103,7 @@ impl<W: Write> Generator<'_, W> {
                 (Value::Whole(value), _) => known.push((name, value.to_vec())),
                 (Value::Long { .. }, Some(value)) if is_equal => known.push((name, value.clone())),
                 (Value::Long { .. }, _) => {
-                    if !self.rules.options.dry_run && self.rules.come_values.ask(set, item.number) {
+                    if !self.rules.is_preview() && self.rules.come_values.ask(set, item.number) {
                         long.values.wanted.push(item.number);
                     }
                     long.values.missing.push((name, item.number));

@@ -27,7 +27,7 @@ use tree::Dir;
 use wire::dialect::Dialect;
 use wire::mux::MuxWriter;
 use wire::ndx::{NDX_DONE, NdxEncoder};
-use wire::options::{Append, Options};
+use wire::options::{Append, Batch, Options};
 
 use crate::board::{Board, News, Turn};
 use crate::error::Result;
@@ -67,6 +67,13 @@ pub(crate) struct GeneratorRules<'a> {
     pub(crate) come_values: &'a ComeValues,
     /// Files that lie finished in the partial dirs until all have come.
     pub(crate) delayed: &'a DelayedUpdates,
+}
+
+impl GeneratorRules<'_> {
+    /// Tells whether nothing is asked for, only told. A batch is written from what is asked for.
+    fn is_preview(&self) -> bool {
+        self.options.dry_run && !matches!(self.options.batch, Some(Batch::OnlyWrite(_)))
+    }
 }
 
 /// The generator of one session.
@@ -183,7 +190,7 @@ impl<'a, W: Write> Generator<'a, W> {
 
     /// Returns the next list if enough is known to begin it.
     fn list_in_hand(&mut self) -> Option<Arc<ReceivedList>> {
-        if self.rules.options.hard_links > 0 && !self.lists_ended {
+        if self.rules.options.hard_links > 0 && !self.lists_ended && !self.board.replays() {
             let known: usize = self.live.iter().chain(&self.upcoming).map(|list| list.len()).sum();
             if known < LINK_LOOK_AHEAD {
                 return None;
@@ -245,11 +252,13 @@ impl<'a, W: Write> Generator<'a, W> {
             }
         }
         for index in 0..list.len() {
+            self.board.has_examined(list.ndx(index));
             self.entry(list, index)?;
             if index % 64 == 0 || !self.board.has_room() {
                 self.make_room()?;
             }
         }
+        self.board.has_examined(list.ndx_end());
         Ok(())
     }
 
@@ -296,6 +305,7 @@ impl<'a, W: Write> Generator<'a, W> {
     fn put_done(&mut self) -> Result<()> {
         self.record.clear();
         self.ndx.put(&mut self.record, NDX_DONE);
+        self.board.has_ended();
         Ok(self.out.data(&self.record)?)
     }
 

@@ -58,7 +58,7 @@ impl<W: Write> Generator<'_, W> {
     ) -> Wish {
         let mut wish =
             Wish { basis: BasisAt::Nowhere, file: None, len: 0, now, found, is_redo: false };
-        if self.rules.options.dry_run || case.dir.is_none() {
+        if self.rules.is_preview() || case.dir.is_none() {
             return wish;
         }
         let in_place = self.rules.options.append != Append::No;
@@ -120,7 +120,7 @@ impl<W: Write> Generator<'_, W> {
             && !wish.is_redo
             && wish.basis == BasisAt::Destination;
         let head =
-            if self.rules.options.dry_run { Head::default() } else { self.head(&wish, is_append) };
+            if self.rules.is_preview() { Head::default() } else { self.head(&wish, is_append) };
         if !wish.is_redo {
             self.count_created(case, flags);
         }
@@ -138,7 +138,7 @@ impl<W: Write> Generator<'_, W> {
             long: long.values.clone(),
         });
         self.put_head(&request, &long.values.wanted)?;
-        if self.rules.options.dry_run {
+        if self.rules.is_preview() {
             return Ok(());
         }
         self.put_sums(head, wish.file.filter(|_| !is_append), is_append)
@@ -207,7 +207,7 @@ impl<W: Write> Generator<'_, W> {
         put_item_head(&mut self.record, &mut self.ndx, request)?;
         let options = self.rules.options;
         if options.xattrs > 0
-            && !options.dry_run
+            && !self.rules.is_preview()
             && lists_follow(self.rules.dialect, request.iflags)
         {
             put_wanted(&mut self.record, wanted);

@@ -8,7 +8,7 @@ mod lists;
 mod replies;
 mod workers;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
 
@@ -84,6 +84,10 @@ pub(crate) struct Receiver<'a, 'r, R> {
     /// Entries up to the end of the list that was answered from last.
     listed_here: u64,
     phase: u32,
+    /// How many lists and phases the sender has ended.
+    ended: u32,
+    /// Files of a batch that failed their checksums and may come again.
+    failed: HashSet<i32>,
     pub(crate) totals: Totals,
 }
 
@@ -124,6 +128,8 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
             retired: 0,
             listed_here: 0,
             phase: 0,
+            ended: 0,
+            failed: HashSet::new(),
             totals: Totals::default(),
         }
     }
@@ -140,14 +146,14 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
         if before_requests {
             std::thread::scope(|scope| {
                 let site = self.site.get().ok_or_else(too_early)?;
-                let workers = Workers::start(scope, self.finish(site));
+                let workers = Workers::start(scope, self.finish(site), self.rules.handover);
                 self.read_replies(&workers)
             })?;
         }
         if self.rules.is_client && before_requests {
             self.drain();
         }
-        Ok(())
+        Ok(self.reader.finish_record()?)
     }
 
     fn finish<'s>(&self, site: &'s Site) -> Finish<'s>
@@ -186,6 +192,9 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
 
     /// Deals with the end of a list or a phase.
     fn done(&mut self) -> Result<()> {
+        if self.board.replays() {
+            self.await_generator();
+        }
         self.tell_standing(None, self.listed_here);
         if self.rules.dialect.inc_recurse() && !self.lists.is_empty() {
             self.lists.pop_front();
@@ -206,12 +215,28 @@ impl<'a, 'r, R: Read> Receiver<'a, 'r, R> {
         Ok(())
     }
 
+    /// Waits until the generator is as far as it was when a batch was written.
+    fn await_generator(&mut self) {
+        self.ended += 1;
+        let list = self.lists.front().filter(|_| self.rules.dialect.inc_recurse());
+        let ndx_end = list.map_or(i32::MAX, |list| list.ndx_end());
+        let Some(site) = self.site.get() else { return };
+        let finish = self.finish(site);
+        loop {
+            let left = self.board.await_ended(self.ended, ndx_end);
+            if left.is_empty() {
+                return;
+            }
+            left.iter().for_each(|asked| finish.unanswered(asked));
+        }
+    }
+
     /// Old senders pass over what they cannot send without a word.
     fn give_up_unanswered(&mut self) {
         let Some(site) = self.site.get() else { return };
         let finish = self.finish(site);
         for asked in self.board.take_all_asked() {
-            finish.done(&asked, false);
+            finish.unanswered(&asked);
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use delta::Head;
 use tree::{Dir, Kind, Reserve};
 use wire::item::{Request, iflags};
-use wire::options::Append;
+use wire::options::{Append, Batch};
 use wire::sums::SumHead;
 use wire::xattr::{lists_follow, read_values};
 
@@ -20,6 +20,7 @@ use crate::board::{Asked, BasisAt};
 use crate::error::{Error, Result};
 use crate::event::{Direction, Event, Item, Moved};
 use crate::finish::Finish;
+use crate::notice::Notice;
 use crate::progress::Watch;
 use crate::received::Entry;
 use crate::site::Site;
@@ -43,6 +44,9 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         let Some(entry) = entry else {
             return Err(broken(format!("a report on index {}, which no list has", request.ndx)));
         };
+        if self.board.replays() {
+            self.board.await_examined(request.ndx);
+        }
         if let Some(list) = &list {
             self.listed_here = self.entries_before(list, list.ndx_end());
         }
@@ -63,9 +67,9 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
 
     /// Reads the long attribute values that were asked for with an item.
     fn read_values(&mut self, request: &Request, entry: &Entry, wanted: &[u32]) -> Result<()> {
-        let options = self.rules.options;
-        if options.xattrs == 0
-            || options.dry_run
+        let is_asked = !self.rules.options.dry_run || self.only_records();
+        if self.rules.options.xattrs == 0
+            || !(is_asked || self.board.replays())
             || !lists_follow(self.rules.dialect, request.iflags)
         {
             return Ok(());
@@ -73,6 +77,9 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         let Some(set) = entry.xattrs() else {
             return Err(broken("values of extended attributes for an item without any".to_owned()));
         };
+        // What a batch was asked for when it was written is not known.
+        let any: Vec<u32> = set.iter().map(|xattr| xattr.number).collect();
+        let wanted = if self.board.replays() { &any } else { wanted };
         for (number, value) in read_values(self.reader, wanted, set)? {
             self.rules.come_values.know(set, number, &value);
         }
@@ -93,11 +100,15 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
     pub(super) fn file(&mut self, request: Request, workers: &Workers) -> Result<()> {
         let site = self.site.get().ok_or_else(too_early)?;
         let finish = self.finish(site);
+        let replays = self.board.replays();
+        if replays && !self.board.await_asked(request.ndx, self.failed.contains(&request.ndx)) {
+            return self.skip(&request);
+        }
         let (passed_over, asked) = self.board.take_asked(request.ndx);
         for unanswered in passed_over {
-            finish.done(&unanswered, false);
+            finish.unanswered(&unanswered);
         }
-        let Some(asked) = asked.filter(|asked| asked.request == request) else {
+        let Some(mut asked) = asked.filter(|asked| replays || asked.request == request) else {
             let text =
                 format!("content for index {}, which was not asked for like that", request.ndx);
             return Err(broken(text));
@@ -114,10 +125,14 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         tally.transferred.fetch_add(1, Relaxed);
         tally.transferred_size.fetch_add(entry.size, Relaxed);
         if self.rules.options.dry_run {
+            let content_comes = replays || (self.only_records() && self.rules.is_client);
+            if content_comes {
+                self.pass_content()?;
+            }
             finish.done(&asked, true);
             return Ok(());
         }
-        self.check_head(&asked)?;
+        self.check_head(&mut asked)?;
         self.rules.progress.begin_file(&entry.name);
         let sum_bytes = u64::from(asked.head.count) * u64::from(4 + asked.head.strong_len);
         let outcome = self.receive(asked, site, workers)?;
@@ -141,15 +156,44 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         Watch { progress: self.rules.progress, told }
     }
 
-    /// The sender repeats what was said of the basis.
-    fn check_head(&mut self, asked: &Asked) -> Result<()> {
-        let sent = SumHead::read(self.reader, self.rules.dialect.protocol)?;
-        let sent = Head {
-            count: sent.count,
-            block_len: sent.block_len,
-            strong_len: sent.strong_len,
-            remainder: sent.remainder,
+    /// Passes over content of a batch that nobody asked for.
+    fn skip(&mut self, request: &Request) -> Result<()> {
+        let list = self.lists.iter().find(|list| list.at(request.ndx).is_some()).map(Arc::clone);
+        let Some(entry) = list.as_ref().and_then(|list| list.at(request.ndx)) else {
+            return Err(broken(format!("content for index {}, which no list has", request.ndx)));
         };
+        self.read_values(request, entry, &[])?;
+        let (notice, name) = (Notice::SkippedUpdate, &*entry.name);
+        (self.rules.monitor)(Event::Notice { notice, name });
+        self.pass_content()
+    }
+
+    /// Reads content that goes nowhere.
+    fn pass_content(&mut self) -> Result<()> {
+        let (head, sink) = (self.read_head()?, Sink::Nothing);
+        let watch = Watch { progress: self.rules.progress, told: None };
+        let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false, watch };
+        self.decoding.read(self.reader, work, false)?;
+        Ok(())
+    }
+
+    /// Tells whether the session changes nothing here but is recorded.
+    fn only_records(&self) -> bool {
+        matches!(self.rules.options.batch, Some(Batch::OnlyWrite(_)))
+    }
+
+    fn read_head(&mut self) -> Result<Head> {
+        let SumHead { count, block_len, strong_len, remainder } =
+            SumHead::read(self.reader, self.rules.dialect.protocol)?;
+        Ok(Head { count, block_len, strong_len, remainder })
+    }
+
+    /// The sender repeats what was said of the basis; that of a batch was told by another.
+    fn check_head(&mut self, asked: &mut Asked) -> Result<()> {
+        let sent = self.read_head()?;
+        if self.board.replays() {
+            asked.head = sent;
+        }
         match sent == asked.head {
             true => Ok(()),
             false => Err(broken("another description of the basis than it was given".to_owned())),
@@ -210,7 +254,7 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         let work = Work { basis: None, head, sink, prefix: 0, prefix_counts: false, watch };
         let mut outcome = self.decoding.read(self.reader, work, false)?;
         if !outcome.is_verified {
-            self.finish(site).failed_verification(&asked, "discarded");
+            self.failed_verification(&asked, site, "discarded");
             return Ok(outcome);
         }
         let content = Content::Bytes(std::mem::take(&mut outcome.data));
@@ -252,9 +296,16 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
             finish.done(asked, ok);
         } else {
             let fate = finish.keep_partial(asked, staged, place, &mut self.site_dirs);
-            finish.failed_verification(asked, fate);
+            self.failed_verification(asked, site, fate);
         }
         Ok(outcome)
+    }
+
+    fn failed_verification(&mut self, asked: &Asked, site: &Site, fate: &'static str) {
+        if self.board.replays() && !asked.is_redo {
+            self.failed.insert(asked.request.ndx);
+        }
+        self.finish(site).failed_verification(asked, fate);
     }
 
     /// Names the file that could not be written.
@@ -311,7 +362,7 @@ impl<'a, R: Read> Receiver<'a, '_, R> {
         finish.mend(asked, place, times);
         match outcome.is_verified {
             true => finish.done(asked, true),
-            false => finish.failed_verification(asked, "retained"),
+            false => self.failed_verification(asked, site, "retained"),
         }
         Ok(outcome)
     }

@@ -14,6 +14,7 @@ use tree::Dir;
 use crate::board::Asked;
 use crate::error::Error;
 use crate::finish::Finish;
+use crate::handover::Handover;
 use crate::site_dirs::SiteDirs;
 use crate::trouble::Doing;
 
@@ -44,12 +45,16 @@ pub(super) struct Workers {
 
 impl Workers {
     /// Starts the threads; they end when this is dropped.
-    pub(super) fn start<'s>(scope: &'s Scope<'s, '_>, finish: Finish<'s>) -> Self {
+    pub(super) fn start<'s>(
+        scope: &'s Scope<'s, '_>,
+        finish: Finish<'s>,
+        handover: Option<&'s Handover>,
+    ) -> Self {
         let threads =
             std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_THREADS));
         let queues = (0..threads).map(|_| {
             let (give, take) = sync_channel(WAITING);
-            scope.spawn(move || work(&take, finish));
+            scope.spawn(move || work(&take, finish, handover));
             give
         });
         Self { queues: queues.collect() }
@@ -63,15 +68,15 @@ impl Workers {
     }
 }
 
-fn work(jobs: &Receiver<Job>, finish: Finish<'_>) {
+fn work(jobs: &Receiver<Job>, finish: Finish<'_>, handover: Option<&Handover>) {
     let mut dirs = SiteDirs::default();
     while let Ok(job) = jobs.recv() {
-        let ok = put(&job, finish, &mut dirs);
+        let ok = put(&job, finish, handover, &mut dirs);
         finish.done(&job.asked, ok);
     }
 }
 
-fn put(job: &Job, finish: Finish<'_>, dirs: &mut SiteDirs) -> bool {
+fn put(job: &Job, finish: Finish<'_>, handover: Option<&Handover>, dirs: &mut SiteDirs) -> bool {
     let mut staged = match finish.stage(&job.asked, &job.dir, &job.name) {
         Ok(staged) => staged,
         Err(error) => {
@@ -83,7 +88,8 @@ fn put(job: &Job, finish: Finish<'_>, dirs: &mut SiteDirs) -> bool {
         Content::Bytes(data) => staged.file.write_all(data),
         Content::Source(source) => {
             let len = source.metadata().map_or(0, |metadata| metadata.len());
-            tree::copy_whole(source, &staged.file, len).map(|_| ())
+            let goes_on = || handover.is_none_or(|handover| !handover.is_closed());
+            tree::copy_whole_while(source, &staged.file, len, &goes_on).map(|_| ())
         }
     };
     match written {

@@ -132,7 +132,7 @@ impl Send<'_> {
     fn session<R, W>(
         &self,
         reader: &mut MuxReader<'_, R>,
-        out: MuxWriter<W>,
+        mut out: MuxWriter<W>,
         agreed: &Agreed<'_>,
         desk: &Desk,
         (outbox, handover): (&Outbox, Option<&Handover>),
@@ -144,6 +144,9 @@ impl Send<'_> {
     {
         let dialect = &agreed.dialect;
         session::tell_begin(dialect, self.options, self.monitor);
+        if let Some(record) = session::record(self.role, self.options, dialect)? {
+            out.record(record);
+        }
         let shape = self.request_shape(dialect);
         let scan = self.scan(agreed, desk)?;
         let content = self.content(dialect, desk);
@@ -163,11 +166,13 @@ impl Send<'_> {
             desk.close(matches!(done, Err(Error::Send(_))));
             let done = done.map_err(|error| sender.give_up(error, outbox));
             // In a copy on one machine the far side waits for this end to be closed.
+            let recorded = sender.out.finish_record();
             drop(sender);
             // Mostly the far side closes its end at once; its exit code is worth a moment.
             if !desk.await_end(CLOSING_PATIENCE) {
                 hang_up();
             }
+            recorded?;
             done.map(|summary| Summary { errors: summary.errors + sources.missing(), ..summary })
         })
     }

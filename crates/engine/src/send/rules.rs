@@ -4,7 +4,7 @@ use delta::SkipList;
 use filter::{ActiveFilter, RuleList, Side};
 use wire::dialect::Dialect;
 use wire::flist::{FlistEncoder, IdKind, NameLookup};
-use wire::options::Append;
+use wire::options::{Append, Batch};
 
 use super::Send;
 use super::set_up::Agreed;
@@ -121,6 +121,7 @@ impl Send<'_> {
             telling: self.telling,
             look: Look::of(self.options),
             follow: self.sources(agreed).follow(Look::of(self.options)),
+            only_records: matches!(self.options.batch, Some(Batch::OnlyWrite(_))),
             relative: self.options.relative,
         }
     }

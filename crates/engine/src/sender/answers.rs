@@ -169,6 +169,7 @@ impl<'a, W: Write> Sender<'a, W> {
         let before = self.out.data_bytes();
         self.put_head(&asked.request)?;
         self.put_values(asked, list, place)?;
+        self.out.divert(self.rules.only_records);
         self.state.record.clear();
         basis.head.put(&mut self.state.record);
         self.out.data(&self.state.record)?;
@@ -180,6 +181,7 @@ impl<'a, W: Write> Sender<'a, W> {
         let kind = asked.request.basis_type;
         let watch = self.watch(place.size);
         let sent = self.content.send(&mut self.out, &path, ready, basis, kind, watch)?;
+        self.out.divert(false);
         self.count(&sent, place);
         self.tell_standing(Some(sent.size), self.entries_before(asked.request.ndx + 1));
         if late {

@@ -49,6 +49,8 @@ pub(crate) struct AnswerRules {
     /// How files are opened, and the directories that they lie in.
     pub(crate) look: Look,
     pub(crate) follow: Follow,
+    /// Content goes into the batch, not to the far side.
+    pub(crate) only_records: bool,
     /// Whether whole paths are names, which then begin with a slash for the eye.
     pub(crate) relative: bool,
 }
@@ -314,6 +316,10 @@ impl<'a, W: Write> Sender<'a, W> {
         self.put_ndx(NDX_DONE)?;
         if self.rules.is_server {
             self.put_stats()?;
+        } else if self.out.is_recorded() {
+            self.out.divert(true);
+            self.put_stats()?;
+            self.out.divert(false);
         }
         self.await_done(waiting)?;
         if self.rules.protocol >= 31 {

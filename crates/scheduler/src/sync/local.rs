@@ -18,22 +18,27 @@ pub(super) fn run(ready: &Ready<'_>) -> Result<Outcome, Failure> {
     let options = options(&ready.task.options);
     let protocol = options.own_protocol();
     let place = path(ready.task.way.path());
+    let canceller = (ready.new_canceller)();
+    let on_start = |stop| canceller.on_cancel(stop);
     let copied = match (&ready.end, &ready.task.work) {
         (End::Sources(sources), _) => {
             check_disk(&place, ready.task.makes_path, ready.around)?;
             let destination = Destination::new(&place);
             let receive = ready.receiver(&options, &destination);
-            copy_locally(&ready.sender(&options, sources), &receive, protocol)
+            copy_locally(&ready.sender(&options, sources), &receive, protocol, &on_start)
         }
         (End::Destination(destination), Work::Pull { from, .. }) => {
             let paths: Vec<PathBuf> = from.iter().cloned().map(path).collect();
             let sources = open_sources(&paths, ready.task, ready.tellers)?;
             let receive = ready.receiver(&options, destination);
-            copy_locally(&ready.sender(&options, &sources), &receive, protocol)
+            copy_locally(&ready.sender(&options, &sources), &receive, protocol, &on_start)
         }
         (End::Destination(_), Work::Push(_)) => Err(engine::Error::NothingToSend),
     };
-    let summary = copied.map_err(|error| Failure::local(error.exit_code(), error))?;
+    let summary = copied.map_err(|error| match canceller.reason() {
+        Some(reason) => Failure::local(reason.exit_code().unwrap_or(error.exit_code()), reason),
+        None => Failure::local(error.exit_code(), error),
+    })?;
     Ok(Outcome { code: summary.exit_code(), summary: Some(summary), failure: None })
 }
 

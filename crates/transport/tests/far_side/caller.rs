@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use transport::*;
+use wire::dialect::{CompressName, SumName};
 use wire::setup::{CompressWish, Offer, client_setup};
 
 /// A remote shell that leaves out the host and lets a shell split the words, as sshd does.
@@ -74,6 +75,8 @@ pub(crate) fn set_up(session: &mut Session) {
         protocol: 32,
         checksum_choice: None,
         compress: CompressWish::Off,
+        sums: SumName::OFFERED.to_vec(),
+        compressions: CompressName::OFFERED.to_vec(),
         may_inc_recurse: true,
     };
     let Connection { reader, writer, .. } = &mut session.connection;

@@ -12,6 +12,9 @@ pub use message::{Message, TextKind, tag};
 pub use reader::{MessageHandler, MuxReader};
 pub use writer::MuxWriter;
 
+/// Where a copy of the data stream goes, without frames and messages.
+pub type Record = Box<dyn std::io::Write + Send>;
+
 /// Whether a stream is cut into frames.
 ///
 /// From the server: frames right after the seed. From the client: frames right after the seed at

@@ -1,8 +1,8 @@
 //! How is the data stream taken out of the frames?
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Read, Write};
 
-use super::{Framing, HEADER, Message, TAG_BASE, tag};
+use super::{Framing, HEADER, Message, Record, TAG_BASE, tag};
 use crate::error::{Error, Result};
 use crate::limits;
 
@@ -27,6 +27,9 @@ pub struct MuxReader<'a, R> {
     /// What is still to come of the current DATA frame.
     frame_left: usize,
     bytes_read: u64,
+    record: Option<Record>,
+    /// Why the record is not complete.
+    record_error: Option<io::Error>,
 }
 
 impl<'a, R: Read> MuxReader<'a, R> {
@@ -41,6 +44,21 @@ impl<'a, R: Read> MuxReader<'a, R> {
             end: 0,
             frame_left: 0,
             bytes_read: 0,
+            record: None,
+            record_error: None,
+        }
+    }
+
+    /// Copies the data stream from here on, as it is taken.
+    pub fn record(&mut self, record: Record) {
+        self.record = Some(record);
+    }
+
+    /// Completes the record, if there is one.
+    pub fn finish_record(&mut self) -> Result<()> {
+        match self.record_error.take() {
+            Some(error) => Err(error.into()),
+            None => self.record.take().map_or(Ok(()), |mut record| Ok(record.flush()?)),
         }
     }
 
@@ -84,6 +102,11 @@ impl<'a, R: Read> MuxReader<'a, R> {
     }
 
     fn take(&mut self, len: usize) {
+        if let Some(record) = &mut self.record
+            && let Err(error) = record.write_all(&self.buffer[self.start..self.start + len])
+        {
+            (self.record, self.record_error) = (None, Some(error));
+        }
         self.start += len;
         if self.framing == Framing::Framed {
             self.frame_left -= len;
@@ -92,6 +115,9 @@ impl<'a, R: Read> MuxReader<'a, R> {
 
     /// Waits for data and returns how much is ready; 0 at the end of the stream.
     fn wait_for_data(&mut self) -> Result<usize> {
+        if self.record_error.is_some() {
+            self.finish_record()?;
+        }
         while self.ready() == 0 {
             let between_frames = self.framing == Framing::Framed && self.frame_left == 0;
             if between_frames {

@@ -2,7 +2,7 @@
 
 use std::io::{self, IoSlice, Write};
 
-use super::{Framing, HEADER, header, tag};
+use super::{Framing, HEADER, Record, header, tag};
 use crate::error::{Error, Result};
 use crate::limits;
 
@@ -22,14 +22,25 @@ pub struct MuxWriter<W> {
     open_frame: usize,
     bytes_written: u64,
     data_bytes: u64,
+    record: Option<Record>,
+    /// Data goes into the record alone.
+    diverts: bool,
 }
 
 impl<W: Write> MuxWriter<W> {
     /// Wraps the writing half of a connection.
     pub fn new(inner: W, framing: Framing) -> Self {
         let pending = Vec::with_capacity(BUFFER);
-        let mut writer =
-            Self { inner, framing, pending, open_frame: 0, bytes_written: 0, data_bytes: 0 };
+        let mut writer = Self {
+            inner,
+            framing,
+            pending,
+            open_frame: 0,
+            bytes_written: 0,
+            data_bytes: 0,
+            record: None,
+            diverts: false,
+        };
         writer.open();
         writer
     }
@@ -46,10 +57,44 @@ impl<W: Write> MuxWriter<W> {
         self.framing
     }
 
+    /// Copies the data stream from here on.
+    pub fn record(&mut self, record: Record) {
+        self.record = Some(record);
+    }
+
+    /// Tells whether the data stream is copied.
+    pub fn is_recorded(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// Says whether data goes into the record alone, and not to the peer.
+    pub fn divert(&mut self, diverts: bool) {
+        self.diverts = diverts;
+    }
+
+    /// Completes the record, if there is one.
+    pub fn finish_record(&mut self) -> Result<()> {
+        self.record.take().map_or(Ok(()), |mut record| Ok(record.flush()?))
+    }
+
+    /// Copies data; true if that was all that is to be done with it.
+    fn is_diverted(&mut self, bytes: &[u8]) -> Result<bool> {
+        match &mut self.record {
+            Some(record) => {
+                record.write_all(bytes)?;
+                Ok(self.diverts)
+            }
+            None => Ok(false),
+        }
+    }
+
     /// Writes bytes of the data stream, mostly into the buffer.
     pub fn data(&mut self, bytes: &[u8]) -> Result<()> {
         if bytes.len() >= LARGE {
             return self.data_large(bytes);
+        }
+        if self.is_diverted(bytes)? {
+            return Ok(());
         }
         if self.pending.len() + bytes.len() > BUFFER {
             self.write_out(&[])?;
@@ -61,6 +106,9 @@ impl<W: Write> MuxWriter<W> {
 
     /// Writes bytes of the data stream at once, behind what is held back, without copying them.
     pub fn data_large(&mut self, mut bytes: &[u8]) -> Result<()> {
+        if self.is_diverted(bytes)? {
+            return Ok(());
+        }
         self.data_bytes += bytes.len() as u64;
         while !bytes.is_empty() {
             let room = match self.framing {

@@ -130,6 +130,8 @@ impl Default for Options {
             stderr: StderrMode::Errors,
             no_motd: false,
             log_file: None,
+            sums: None,
+            compressions: None,
             said: Said::default(),
         }
     }

@@ -1,9 +1,10 @@
 //! What does a whole command line of rsync ask for?
 
+use crate::dialect::{CompressName, SumName};
 use crate::option_table::Effect;
 
 use super::parse::{obey, walk};
-use super::{Append, OptionError, Options};
+use super::{Append, OptionError, Options, Side};
 
 /// Is a command line of rsync, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,7 @@ pub fn parse_line(
     if let Some(size) = set("RSYNC_MAX_ALLOC") {
         obey(&[[b"--max-alloc=", size.as_slice()].concat()], &mut options)?;
     }
+    obey_algorithm_lists(&mut options, Side::Client, variable);
     let mut ask = Ask::Transfer;
     let walked = walk(words, &mut |setting| {
         match setting.spec.effect {
@@ -80,6 +82,25 @@ pub fn parse_line(
         options.settle()?;
     }
     Ok(Line { ask, options, operands })
+}
+
+/// Obeys `RSYNC_CHECKSUM_LIST` and `RSYNC_COMPRESS_LIST`, whose parts behind an `&` are for servers.
+pub fn obey_algorithm_lists(
+    options: &mut Options,
+    side: Side,
+    variable: &dyn Fn(&str) -> Option<Vec<u8>>,
+) {
+    let words = |name| {
+        let list = variable(name).filter(|list| !list.is_empty())?;
+        let mut parts = list.splitn(2, |&byte| byte == b'&');
+        let (client, server) = (parts.next(), parts.next());
+        let part = if side == Side::Server { server.or(client) } else { client };
+        Some(String::from_utf8_lossy(part?).into_owned())
+    };
+    options.sums = words("RSYNC_CHECKSUM_LIST")
+        .map(|list| list.split_whitespace().filter_map(SumName::parse).collect());
+    options.compressions = words("RSYNC_COMPRESS_LIST")
+        .map(|list| list.split_whitespace().filter_map(CompressName::parse).collect());
 }
 
 /// Obeys the variables that count only where the words left something open.
@@ -152,6 +173,9 @@ mod tests {
         assert_eq!(options("-a --partial-dir=", &kept).partial_dir, None);
         assert_eq!(options("-a", &kept).partial_dir, None);
         assert_eq!(options("-a", &[("RSYNC_ICONV", "utf8")]).iconv, Some(b"utf8".to_vec()));
+        let lists = [("RSYNC_CHECKSUM_LIST", "md4 foo md5 & sha1"), ("RSYNC_COMPRESS_LIST", "foo")];
+        assert_eq!(options("-a", &lists).offer().sums, [SumName::Md4, SumName::Md5]);
+        assert_eq!(options("-a", &lists).offer().compressions, []);
         assert_eq!(options("-a --no-iconv", &[("RSYNC_ICONV", "utf8")]).iconv, None);
     }
 }

@@ -92,6 +92,20 @@ fn check_config(word: &[u8]) -> Result<(), OptionError> {
     settings.iter().try_for_each(Setting::check_config)
 }
 
+/// Returns the words that are options, each with the word behind it that is its value.
+pub(crate) fn option_words(words: &[Vec<u8>]) -> Vec<(&Vec<u8>, Option<&Vec<u8>>)> {
+    let (mut found, mut rest) = (Vec::new(), words.iter());
+    while let Some(word) = rest.next().filter(|word| *word != b"--") {
+        if word.len() > 1 && word.starts_with(b"-") {
+            let mut behind = rest.clone();
+            let _ = settings(word, &mut rest);
+            let value = behind.next().filter(|_| behind.len() >= rest.len());
+            found.push((word, value.filter(|_| behind.len() == rest.len())));
+        }
+    }
+    found
+}
+
 /// Is one option with its value, as typed.
 pub(crate) struct Setting {
     /// What the table says of it.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::dialect::ServerWish;
+use crate::dialect::{CompressName, ServerWish, SumName};
 use crate::testing::{Trickle, hex};
 
 const OURS: &str = "xxh128 xxh3 xxh64 md5 md4 sha1";
@@ -13,6 +13,8 @@ fn offer() -> Offer {
         protocol: 32,
         checksum_choice: None,
         compress: CompressWish::Off,
+        sums: SumName::OFFERED.to_vec(),
+        compressions: CompressName::OFFERED.to_vec(),
         may_inc_recurse: true,
     }
 }
@@ -198,6 +200,7 @@ fn client_and_server_agree_for_all_letters_and_protocols() {
                 compress,
                 checksum_choice: choice.filter(|_| set % 5 == 0),
                 may_inc_recurse: letters.contains(&b'i'),
+                ..offer()
             };
             let compat = Compat::for_client(&letters, ABLE);
             let dialect = pair(protocol, &offer, &Answer { compat, seed: -(set as i32) });
