@@ -8,6 +8,9 @@ use crate::twin::Pair;
 /// How many lines of a difference a message shows.
 const SHOWN: usize = 200;
 
+/// Longer lines are those of the deep folders, which say nothing new.
+const LONGEST_SHOWN: usize = 200;
+
 /// What was found in a cell.
 pub(crate) struct Verdict {
     pub(crate) cell: Cell,
@@ -18,7 +21,8 @@ impl Verdict {
     /// Returns what to say of a cell that differs from the work of two stock rsyncs.
     pub(crate) fn failure(&self) -> Option<String> {
         let told = self.differences.join("\n  ");
-        let shown: Vec<_> = told.lines().take(SHOWN).collect();
+        let is_short = |line: &&str| line.len() < LONGEST_SHOWN;
+        let shown: Vec<_> = told.lines().filter(is_short).take(SHOWN).collect();
         (!self.differences.is_empty())
             .then(|| format!("CELL {}:\n  {}", self.cell.told(), shown.join("\n")))
     }
