@@ -76,6 +76,7 @@ fn hard_links_are_joined_as_stock_joins_them() {
         "rsync -aiH --partial-dir=p src/ dst",
         "rsync -aiH --max-size=10 src/ dst",
         "cp -a src old :: rsync -aiH --link-dest=../old src/ dst",
+        "cp -a src old :: rsync -aiiH --link-dest=../old src/ dst",
         "cp -a src old :: rsync -aiH --copy-dest=../old src/ dst",
         "cp -a src old; rm old/one :: rsync -aiH --link-dest=../old src/ dst",
         "cp -a src old :: rsync -aiH --compare-dest=../old src/ dst",

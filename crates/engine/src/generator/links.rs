@@ -276,16 +276,18 @@ impl<W: Write> Generator<'_, W> {
             }
             case.list.touch();
         }
-        let (differs, name): (u16, &[u8]) = match (case.now, found) {
-            (None, Some(_)) if is_silent => (0, b""),
-            (None, None) => (iflags::IS_NEW, leader),
+        let differs = match (case.now, found) {
+            (None, Some(_)) if is_silent => 0,
+            (None, None) => iflags::IS_NEW,
             (Some(now), _) => {
                 let size = if now.size != case.entry.size { iflags::REPORT_SIZE } else { 0 };
-                (self.keeps().differences(case.entry, &now, 0) | size, leader)
+                self.keeps().differences(case.entry, &now, 0) | size
             }
-            (None, Some(found)) => (self.flags_beside(case, &found), leader),
+            (None, Some(found)) => self.flags_beside(case, &found),
         };
-        self.report(case, flags | differs, Some(name), &[])?;
+        if !is_silent || self.rules.telling.unchanged {
+            self.report(case, flags | differs, Some(leader), &[])?;
+        }
         self.source_is_done_with(case)
     }
 
