@@ -57,12 +57,9 @@ impl Terms {
         Offer {
             protocol: PROTOCOL,
             checksum_choice: None,
-            compress: if self.has('z') {
-                CompressWish::Negotiate..wire::options::Options::default().offer()
-            } else {
-                CompressWish::Off
-            },
+            compress: if self.has('z') { CompressWish::Negotiate } else { CompressWish::Off },
             may_inc_recurse: self.incremental,
+            ..wire::options::Options::default().offer()
         }
     }
 
