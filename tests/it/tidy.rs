@@ -25,8 +25,9 @@ const FLOORS: [(&str, u32); 10] = [
 /// The most lines that a file may have, tests included.
 const LONGEST_FILE: usize = 499;
 
-/// The budget of the whole house, without tests: past it something is said twice.
-const LARGEST_HOUSE: usize = 30_000;
+/// The budget of the whole house in lines of code, without tests, comments and empty lines: past
+/// it something is said twice.
+const LARGEST_HOUSE: usize = 40_000;
 
 /// File names that say nothing.
 const EMPTY_NAMES: [&str; 7] = ["utils", "util", "helpers", "common", "misc", "types", "core"];
@@ -107,7 +108,8 @@ fn the_house_is_within_its_budget() {
 
 fn lines_without_tests(path: &Path) -> usize {
     let text = fs::read_to_string(path).unwrap();
-    text.lines().take_while(|line| *line != "#[cfg(test)]").count()
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with("//");
+    text.lines().take_while(|line| *line != "#[cfg(test)]").filter(is_code).count()
 }
 
 fn is_test(path: &Path) -> bool {

@@ -1,5 +1,6 @@
 //! Does the program, called by the name `rsync`, do and say what stock does with the same command line?
 
+mod apart;
 mod archive;
 mod attributes;
 mod basis;

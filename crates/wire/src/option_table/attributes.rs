@@ -88,7 +88,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         o.copy_as = (!text.is_empty()).then(|| text.to_vec());
         Ok(())
     })
-    .not_in_config("a job runs as the user that starts it"),
+    .never("--copy-as is not supported: start the program as that user, with su or setpriv"),
 ];
 
 /// Takes `USER`, `USER:GROUP` or `:GROUP`; an empty part leaves its map alone.

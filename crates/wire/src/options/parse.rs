@@ -125,7 +125,7 @@ enum Value {
 impl Setting {
     /// Does to the options what the table says.
     pub(crate) fn apply(&self, options: &mut Options) -> Result<(), OptionError> {
-        if let (Status::Never(why), Value::On) = (self.spec.status, &self.value) {
+        if let (Status::Never(why), Value::On | Value::Text(_)) = (self.spec.status, &self.value) {
             return Err(OptionError::Invalid(why.to_string()));
         }
         match (&self.spec.effect, &self.value) {
