@@ -10,11 +10,12 @@ use filter::RuleList;
 use jiff::tz::TimeZone;
 use scheduler::sync::{RuleError, Surroundings, listed_names, rules};
 use transport::Reason;
+use wire::charset::{Charset, far_half, local_half};
 use wire::options::{Append, Batch, Civil, Line, OptionError, Options, Side};
 
 use super::batch;
 use super::operands::{Misuse, Plan, plan};
-use super::output::{Broken, Output, Way, speaks_utf8};
+use super::output::{Broken, Output, Way, locale_charset, speaks_utf8};
 use super::remote;
 use crate::signals::Stopper;
 use crate::surroundings::surroundings;
@@ -36,6 +37,15 @@ pub(crate) fn transfer(line: Line, words: &[Vec<u8>]) -> i32 {
     if let Err(error) = set_stop(&mut options) {
         eprintln!("{}", error.stock_line(Side::Client));
         return refused(error.exit_code(), "client");
+    }
+    let role = if matches!(plan, Plan::Pull { .. }) { "Receiver" } else { "sender" };
+    if let Err(text) = set_charset(&mut options) {
+        eprintln!("{text}");
+        return refused(wire::exit::UNSUPPORTED, role);
+    }
+    if let (Plan::Local { .. }, Err(text)) = (&plan, far_charset(&options)) {
+        eprintln!("{text}");
+        return refused(wire::exit::UNSUPPORTED, "Receiver");
     }
     let way = match &plan {
         Plan::Local { dest, .. } => {
@@ -163,6 +173,26 @@ pub(crate) fn rule_words(error: &RuleError) -> String {
         ),
         RuleError::Rule(error) => error.stock(),
     }
+}
+
+/// Finds out which charset names have on this side (`--iconv`).
+pub(crate) fn set_charset(options: &mut Options) -> Result<(), String> {
+    options.charset = options.iconv.as_deref().map(|spec| charset(local_half(spec))).transpose()?;
+    Ok(())
+}
+
+/// The same of the other side of a local copy.
+fn far_charset(options: &Options) -> Result<Option<Charset>, String> {
+    options.iconv.as_deref().map(|spec| charset(far_half(spec))).transpose()
+}
+
+fn charset(name: &[u8]) -> Result<Charset, String> {
+    let name = match name {
+        b"." | b"" => locale_charset(),
+        name => name.to_vec(),
+    };
+    let shown = String::from_utf8_lossy(&name);
+    Charset::find(&name).ok_or_else(|| format!("iconv_open(\"UTF-8\", \"{shown}\") failed"))
 }
 
 /// Finds out when `--stop-at` and `--stop-after` end it.
@@ -294,7 +324,8 @@ impl Run<'_> {
     /// What the receiving side of a local copy obeys: what a far side would not be told is left
     /// out, and `-M` counts.
     fn far_options(&self) -> Result<Options, OptionError> {
-        let mut options = Options { munge_links: false, ..self.options.clone() };
+        let charset = far_charset(self.options).unwrap_or(self.options.charset);
+        let mut options = Options { munge_links: false, charset, ..self.options.clone() };
         wire::options::parse(&self.options.remote_options, &mut options)?;
         Ok(options)
     }

@@ -84,6 +84,11 @@ fn serve(words: &[Vec<u8>], stopper: &Stopper) -> Result<i32, Refusal> {
         args.paths = args.paths.iter().flat_map(|path| expand(path)).collect();
     }
     run::set_stop(&mut args.options)?;
+    run::set_charset(&mut args.options).map_err(|text| Refusal {
+        text,
+        code: wire::exit::UNSUPPORTED,
+        role,
+    })?;
     if let Some(seconds) = args.options.stop_at {
         stopper.stop_at(seconds).map_err(|error| Refusal::here(wire::exit::IPC, &error))?;
     }

@@ -161,10 +161,16 @@ impl Output {
 
 /// Tells from the environment whether terminals show UTF-8.
 pub(crate) fn speaks_utf8() -> bool {
+    matches!(locale_charset().as_slice(), b"utf-8" | b"utf8")
+}
+
+/// Returns the name of the locale's charset; a locale without one has that of `C`.
+pub(crate) fn locale_charset() -> Vec<u8> {
     let set = |name: &&str| std::env::var_os(name).filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
     let locale = locale.as_bytes().to_ascii_lowercase();
-    locale.ends_with(b".utf-8") || locale.ends_with(b".utf8")
+    let charset = locale.split(|byte| *byte == b'.').nth(1).unwrap_or(b"c");
+    charset.split(|byte| *byte == b'@').next().unwrap_or_default().to_vec()
 }
 
 impl State {

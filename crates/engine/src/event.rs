@@ -1,7 +1,10 @@
 //! What a transfer tells while it runs.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use wire::charset;
 use wire::dialect::SumName;
 use wire::mux::TextKind;
 
@@ -210,6 +213,19 @@ impl Problem {
             Gravity::Warning | Gravity::Error => Trouble::System { doing, error },
         };
         Self { path, trouble, gravity, who }
+    }
+
+    /// Describes a name that is none in the charset of `--iconv`.
+    pub(crate) fn unsayable(who: Who, name: &[u8]) -> Self {
+        let path = OsStr::from_bytes(name).into();
+        let trouble = Trouble::Unsayable { is_target: false, reason: charset::reason(name) };
+        Self { path, trouble, gravity: Gravity::Error, who }
+    }
+
+    /// Describes a symlink whose target is none.
+    pub(crate) fn unsayable_target(who: Who, path: PathBuf, target: &[u8]) -> Self {
+        let trouble = Trouble::Unsayable { is_target: true, reason: charset::reason(target) };
+        Self { path, trouble, gravity: Gravity::Error, who }
     }
 
     /// Describes something else in our words alone.

@@ -247,7 +247,7 @@ impl Receive<'_> {
         if let Some(record) = session::record(self.role, self.options, &shared.dialect)? {
             reader.record(record);
         }
-        let fields = session::fields(self.options, &shared.dialect);
+        let fields = session::fields(self.role, self.options, &shared.dialect);
         let decoder = FlistDecoder::new(&shared.dialect, fields)?;
         let rules = self.receiver_rules(shared, &filter);
         let mut receiver = Receiver::new(reader, rules, shared.board, &shared.site, decoder);

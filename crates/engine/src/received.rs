@@ -81,7 +81,7 @@ impl From<ReceivedEntry> for Entry {
             gid: entry.gid,
             dir_mark: entry.dir_mark,
             keeps_group: false,
-            is_duplicate: false,
+            is_duplicate: entry.is_unsayable,
             rare,
         }
     }
@@ -175,6 +175,27 @@ pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
+/// How a sorted list stood on the wire.
+#[derive(Debug)]
+struct WireOrder {
+    /// By entry.
+    places: Vec<u32>,
+    /// By place.
+    entries: Vec<u32>,
+}
+
+impl WireOrder {
+    fn new(ndx_start: i32, sorted: &[ReceivedEntry]) -> Self {
+        let places = sorted.iter().map(|entry| entry.ndx.abs_diff(ndx_start));
+        let places: Vec<u32> = places.collect();
+        let mut entries = vec![0; places.len()];
+        for (place, index) in places.iter().zip(0..) {
+            entries[*place as usize] = index;
+        }
+        Self { places, entries }
+    }
+}
+
 /// One list, sorted as both sides sort it.
 #[derive(Debug)]
 pub(crate) struct ReceivedList {
@@ -182,6 +203,8 @@ pub(crate) struct ReceivedList {
     pub(crate) entries: Vec<Entry>,
     /// The directory that it is the content of; `None` for the first list.
     pub(crate) dir: Option<Box<Entry>>,
+    /// Places in wire order, and which entry stands in each, where indices go by them (`--iconv`).
+    wire_order: Option<WireOrder>,
     /// Whether the entries stand in the order of their names: a slash in front moves a name.
     is_searchable: bool,
     /// Files that were asked for and are not in their place yet.
@@ -196,6 +219,7 @@ impl ReceivedList {
         ndx_start: i32,
         mut sent: Vec<ReceivedEntry>,
         dir: Option<Box<Entry>>,
+        by_wire: bool,
     ) -> Self {
         if !sent.is_sorted_by(|a, b| a.compare(b) != Ordering::Greater) {
             sent.sort_by(ReceivedEntry::compare);
@@ -203,6 +227,7 @@ impl ReceivedList {
         let is_searchable = sent.iter().all(|entry| !entry.rooted);
         let mut list = Self {
             ndx_start,
+            wire_order: by_wire.then(|| WireOrder::new(ndx_start, &sent)),
             entries: sent.into_iter().map(Entry::from).collect(),
             dir,
             is_searchable,
@@ -225,13 +250,29 @@ impl ReceivedList {
 
     /// Returns the index of the entry at a place of the list.
     pub(crate) fn ndx(&self, index: usize) -> i32 {
-        self.ndx_start.saturating_add(i32::try_from(index).unwrap_or(i32::MAX))
+        let place = match &self.wire_order {
+            Some(order) => order.places.get(index).map_or(index, |place| *place as usize),
+            None => index,
+        };
+        self.ndx_start.saturating_add(i32::try_from(place).unwrap_or(i32::MAX))
+    }
+
+    /// Returns the entries in the order in which their directories are numbered.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = &Entry> {
+        (0..self.len()).filter_map(|place| self.entries.get(self.entry_in(place)))
+    }
+
+    fn entry_in(&self, place: usize) -> usize {
+        match &self.wire_order {
+            Some(order) => order.entries.get(place).map_or(place, |index| *index as usize),
+            None => place,
+        }
     }
 
     /// Finds the place that an index stands for.
     pub(crate) fn index(&self, ndx: i32) -> Option<usize> {
         let index = usize::try_from(ndx.checked_sub(self.ndx_start)?).ok()?;
-        (index < self.len()).then_some(index)
+        (index < self.len()).then(|| self.entry_in(index))
     }
 
     /// Returns the entry that an index stands for; the index before the first is the directory.

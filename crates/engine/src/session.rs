@@ -144,8 +144,17 @@ fn seed(options: &Options) -> i32 {
 }
 
 /// Returns which optional fields the entries of a file list have.
-pub(crate) fn fields(options: &Options, dialect: &Dialect) -> FlistFields {
+///
+/// The targets of symlinks are converted if the server has said so; a server goes by what its
+/// client can.
+pub(crate) fn fields(role: Role<'_>, options: &Options, dialect: &Dialect) -> FlistFields {
+    let converts_links = match role {
+        Role::Client => dialect.compat.has(Compat::SYMLINK_ICONV),
+        Role::Server(letters) => letters.contains(&b's'),
+    };
     FlistFields {
+        charset: options.charset,
+        link_charset: options.charset.filter(|_| converts_links),
         links: options.links,
         devices: options.devices,
         specials: options.specials,

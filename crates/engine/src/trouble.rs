@@ -136,6 +136,13 @@ pub enum Trouble {
     },
     /// A source file was gone when it was its turn.
     Vanished,
+    /// The name, or the target of the symlink, is none in the charset of `--iconv`, for this reason.
+    Unsayable {
+        /// Whether the target is meant.
+        is_target: bool,
+        /// What the system says.
+        reason: &'static str,
+    },
     /// Something else.
     Other {
         /// In our words, a clause.
@@ -151,6 +158,14 @@ impl Trouble {
         match self {
             Trouble::System { doing, error } => doing.line(who.name(), path, error.reason()),
             Trouble::Vanished => [b"file has vanished: \"", path, b"\""].concat(),
+            Trouble::Unsayable { is_target, reason } => {
+                // So early rsync's receiver does not know yet that it is one.
+                let who = if who == Who::Receiver { "Receiver" } else { who.name() };
+                let (what, quote) =
+                    if *is_target { ("symlink data for", "\"") } else { ("filename", "") };
+                let start = format!("[{who}] cannot convert {what}: {quote}");
+                [start.as_bytes(), path, format!("{quote} ({reason})").as_bytes()].concat()
+            }
             Trouble::Other { stock, .. } => stock.clone().into_bytes(),
         }
     }
@@ -161,6 +176,9 @@ impl fmt::Display for Trouble {
         match self {
             Trouble::System { error, .. } => error.fmt(f),
             Trouble::Vanished => f.write_str("file has vanished"),
+            Trouble::Unsayable { .. } => {
+                f.write_str("its name or target is none in the charset: not sent")
+            }
             Trouble::Other { ours, .. } => f.write_str(ours),
         }
     }

@@ -39,6 +39,7 @@
 pub mod acl;
 pub mod auth;
 pub mod batch;
+pub mod charset;
 pub mod dialect;
 pub mod error;
 pub mod escape;

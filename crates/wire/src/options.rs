@@ -22,6 +22,7 @@ mod value;
 
 use std::path::PathBuf;
 
+use crate::charset::Charset;
 use crate::dialect::{CompressName, SumName};
 use crate::limits;
 use crate::setup::{CompressWish, Offer};
@@ -305,6 +306,8 @@ pub struct Options {
     pub no_motd: bool,
     /// `--log-file` on this side.
     pub log_file: Option<PathBuf>,
+    /// The charset of names on this side, which `iconv` names.
+    pub charset: Option<Charset>,
     /// `RSYNC_CHECKSUM_LIST`: the checksums that can be agreed to, best first.
     pub sums: Option<Vec<SumName>>,
     /// `RSYNC_COMPRESS_LIST`: the same of compression.

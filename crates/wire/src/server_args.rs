@@ -10,6 +10,7 @@ mod levels;
 mod long;
 mod parse;
 
+use crate::charset::far_half;
 use crate::options::Options;
 
 pub use parse::{ServerArgs, parse_server_args};
@@ -77,6 +78,5 @@ pub fn split_secluded(args: &[Vec<u8>]) -> (&[Vec<u8>], &[Vec<u8>]) {
 /// The far side's half of `--iconv`, which it needs before secluded arguments.
 fn charset(options: &Options) -> Option<Vec<u8>> {
     let spec = options.iconv.as_ref()?;
-    let theirs = spec.splitn(2, |byte| *byte == b',').last().unwrap_or_default();
-    Some([b"--iconv=", theirs].concat())
+    Some([b"--iconv=", far_half(spec)].concat())
 }

@@ -5,6 +5,7 @@ mod archive;
 mod attributes;
 mod basis;
 mod batch;
+mod charset;
 mod choice;
 mod deletes;
 mod errors;

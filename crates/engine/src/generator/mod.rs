@@ -252,7 +252,9 @@ impl<'a, W: Write> Generator<'a, W> {
             }
         }
         for index in 0..list.len() {
-            self.board.has_examined(list.ndx(index));
+            if self.rules.options.charset.is_none() {
+                self.board.has_examined(list.ndx(index));
+            }
             self.entry(list, index)?;
             if index % 64 == 0 || !self.board.has_room() {
                 self.make_room()?;

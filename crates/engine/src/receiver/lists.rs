@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use filter::Verdict;
 use tree::Kind;
@@ -11,9 +12,10 @@ use wire::item::Reply;
 
 use super::{Receiver, too_early};
 use crate::error::{Error, Result};
-use crate::event::{Event, Standing};
+use crate::event::{Event, Problem, Standing};
 use crate::received::{Entry, ReceivedList, split};
 use crate::scan::LISTING_STEP;
+use crate::trouble::Who;
 
 impl<R: Read> Receiver<'_, '_, R> {
     /// Reads the list that begins every session.
@@ -73,6 +75,7 @@ impl<R: Read> Receiver<'_, '_, R> {
             match self.decoder.next(self.reader)? {
                 ListStep::Entry(mut entry) => {
                     self.check_place(&entry, dir.as_deref())?;
+                    self.check_charset(&entry);
                     if let Some(requested) = &self.rules.requested {
                         requested.check(&mut entry)?;
                     }
@@ -86,7 +89,8 @@ impl<R: Read> Receiver<'_, '_, R> {
             self.rules.ids.learn(kind, id, &name);
         }
         entries.iter_mut().for_each(|entry| self.adapt(entry));
-        let mut list = ReceivedList::new(self.next_ndx, entries, dir);
+        let mut list =
+            ReceivedList::new(self.next_ndx, entries, dir, self.rules.options.charset.is_some());
         if let Some(filter) = &self.rules.pruning {
             list.prune(|dir| filter.check(dir, true) == Verdict::Exclude);
         }
@@ -140,6 +144,16 @@ impl<R: Read> Receiver<'_, '_, R> {
                 complete: self.lists_ended || !self.rules.dialect.inc_recurse(),
                 total_size: self.totals.total_size,
             }));
+        }
+    }
+
+    /// Tells of a name that cannot be said here; nothing is deleted then.
+    fn check_charset(&self, entry: &ReceivedEntry) {
+        if entry.is_unsayable {
+            self.board.add_io_error(1);
+            self.rules.tally.errors.fetch_add(1, Relaxed);
+            let problem = Problem::unsayable(Who::Receiver, &entry.name);
+            (self.rules.monitor)(Event::Problem(problem));
         }
     }
 
@@ -222,7 +236,7 @@ impl<R: Read> Receiver<'_, '_, R> {
         if !self.rules.dialect.inc_recurse() {
             return;
         }
-        for entry in list.entries.iter().filter(|entry| entry.is_dir()) {
+        for entry in list.numbered().filter(|entry| entry.is_dir()) {
             let comes = !entry.is_duplicate && *entry.name != *b".";
             self.dirs_to_come.push(comes.then(|| Box::new(entry.clone())));
         }

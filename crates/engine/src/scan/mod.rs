@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use tree::{Dir, Follow, Kind, Listed, Listing, Stat};
+use wire::charset::Charset;
 use wire::flist::order::compare_siblings;
 use wire::flist::{DirMark, FlistEncoder};
 use wire::options::ChmodRules;
@@ -59,6 +60,8 @@ pub(crate) struct ScanRules {
     pub(crate) chmod: ChmodRules,
     pub(crate) umask: u32,
     pub(crate) ignore_errors: bool,
+    /// The charset of names here, which travel as UTF-8.
+    pub(crate) charset: Option<Charset>,
     /// Whether more is remembered of entries than a request needs.
     pub(crate) keeps_details: bool,
 }
@@ -382,6 +385,21 @@ impl Scan<'_> {
             let text = "changed its type while it was listed: not sent".to_owned();
             self.report(dir, listed.name, text, Gravity::Error);
             return None;
+        }
+        if let Some(charset) = self.rules.charset {
+            let Walk { path, target, .. } = &self.walk;
+            let problem = if charset.to_wire(path).is_none() {
+                Some(Problem::unsayable(Who::Sender, path))
+            } else if charset.to_wire(target).is_none() {
+                Some(Problem::unsayable_target(Who::Sender, dir.path_of(listed.name), target))
+            } else {
+                None
+            };
+            if let Some(problem) = problem {
+                self.note(Gravity::Error);
+                (self.monitor)(Event::Problem(problem));
+                return None;
+            }
         }
         if self.rules.munge_links {
             unmunge(&mut self.walk.target);

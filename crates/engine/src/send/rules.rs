@@ -55,11 +55,12 @@ impl Send<'_> {
             chmod: options.chmod.clone(),
             umask: self.umask,
             ignore_errors: options.ignore_errors,
+            charset: options.charset,
             keeps_details: self.telling.link_targets
                 || self.telling.attributes
                 || options.remove_source_files,
         };
-        let fields = session::fields(options, dialect);
+        let fields = session::fields(self.role, options, dialect);
         Ok(Scan {
             sources,
             rules,

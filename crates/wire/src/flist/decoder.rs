@@ -12,6 +12,7 @@ use super::id_names::{IdKind, ReceivedNames};
 use super::previous::{Previous, Values};
 use super::received::{DirMarks, LinkMark, ReceivedEntry, cleaned};
 use crate::acl::AclDecoder;
+use crate::charset::Charset;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::escape::printable;
@@ -140,7 +141,8 @@ impl FlistDecoder {
         }
         self.read_name(r, flags)?;
         let mut entry = ReceivedEntry { ndx: self.next_ndx, ..ReceivedEntry::default() };
-        (entry.name, entry.rooted) = cleaned(&self.previous.name, self.fields.relative)?;
+        let name = self.converted(&self.previous.name, self.fields.charset, &mut entry);
+        (entry.name, entry.rooted) = cleaned(&name, self.fields.relative)?;
         entry.link = self.link(r, flags)?;
         match entry.link {
             LinkMark::Later { first } if first >= self.list_start => {
@@ -153,6 +155,20 @@ impl FlistDecoder {
         let next = self.next_ndx.checked_add(1);
         self.next_ndx = next.ok_or_else(|| refused("a list that outgrows its numbers".into()))?;
         Ok(entry)
+    }
+
+    /// Says in the charset of this side what came as UTF-8.
+    fn converted(
+        &self,
+        bytes: &[u8],
+        charset: Option<Charset>,
+        entry: &mut ReceivedEntry,
+    ) -> Vec<u8> {
+        let Some(charset) = charset else { return bytes.to_vec() };
+        charset.of_wire(bytes).unwrap_or_else(|| {
+            entry.is_unsayable = true;
+            bytes.to_vec()
+        })
     }
 
     /// Reads a name into the memory of the previous one, whose beginning it may share.
@@ -219,7 +235,8 @@ impl FlistDecoder {
         values.rdev_major = entry.rdev.map_or(0, |(major, _)| major);
         set_values(entry, &values);
         if kind == Kind::Symlink && self.fields.links {
-            entry.link_target = Some(self.read_link_target(r)?);
+            let target = self.read_link_target(r)?;
+            entry.link_target = Some(self.converted(&target, self.fields.link_charset, entry));
         }
         if kind == Kind::Directory {
             entry.dir_mark = self.marks.next(self.protocol, &self.fields, flags, &entry.name);

@@ -70,7 +70,17 @@ impl FlistEncoder {
     }
 
     /// Appends an entry; entries come in transfer order.
+    ///
+    /// Names and targets of symlinks that the charset does not have go as they are.
     pub fn entry(&mut self, out: &mut Vec<u8>, entry: &FileEntry<'_>) {
+        let FlistFields { charset, link_charset, .. } = self.fields;
+        let name = charset.and_then(|charset| charset.to_wire(entry.name));
+        let target = link_charset.and_then(|charset| charset.to_wire(entry.link_target?));
+        let entry = &FileEntry {
+            name: name.as_deref().unwrap_or(entry.name),
+            link_target: target.as_deref().or(entry.link_target),
+            ..*entry
+        };
         let plan = self.plan(entry);
         let flags = self.flags(entry, &plan);
         self.put_flags(out, flags, plan.kind);

@@ -1,6 +1,7 @@
 //! What does a file list say about one file?
 
 use crate::acl::Acl;
+use crate::charset::Charset;
 use crate::error::{Error, Result};
 use crate::xattr::XattrSet;
 
@@ -61,6 +62,10 @@ pub enum DirMark {
 /// Which optional fields the entries have; both sides know it from the options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlistFields {
+    /// The charset of names here, where they travel as UTF-8 (`--iconv`).
+    pub charset: Option<Charset>,
+    /// The same of the targets of symlinks.
+    pub link_charset: Option<Charset>,
     /// Targets of symlinks (`--links`).
     pub links: bool,
     /// Numbers of devices (`--devices`).

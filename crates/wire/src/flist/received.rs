@@ -18,6 +18,8 @@ pub struct ReceivedEntry {
     pub ndx: i32,
     /// The path from the transfer root: relative, without NUL, `..`, `./` and doubled slashes.
     pub name: Vec<u8>,
+    /// It cannot be said in the charset of this side: name and target are as they came.
+    pub is_unsayable: bool,
     /// A slash stood in front of the name (`--relative`); it counts for the order alone.
     pub rooted: bool,
     /// Type and permissions; 0 for an argument that is missing (`--delete-missing-args`).

@@ -130,6 +130,7 @@ impl Default for Options {
             stderr: StderrMode::Errors,
             no_motd: false,
             log_file: None,
+            charset: None,
             sums: None,
             compressions: None,
             said: Said::default(),

@@ -10,6 +10,8 @@ use crate::flist::{DirMark, FileEntry, FlistDecoder, FlistFields, ReceivedEntry}
 use crate::testing::hex;
 
 const ALL: FlistFields = FlistFields {
+    charset: None,
+    link_charset: None,
     links: true,
     devices: true,
     specials: true,

@@ -16,6 +16,8 @@ const RECORDED: &str = "
     ff650000 fffe80020000";
 
 const FIELDS: FlistFields = FlistFields {
+    charset: None,
+    link_charset: None,
     links: true,
     devices: true,
     specials: true,

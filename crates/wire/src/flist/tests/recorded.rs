@@ -16,6 +16,8 @@ use crate::xattr::{XattrCollector, XattrSet};
 
 /// `-a`, and nothing else.
 const ARCHIVE: FlistFields = FlistFields {
+    charset: None,
+    link_charset: None,
     links: true,
     devices: true,
     specials: true,
@@ -163,6 +165,7 @@ fn is_meant(entry: &ReceivedEntry, sent: &FileEntry<'_>, protocol: u32) {
     // The recorded ACL may be that of an earlier file of another mode.
     assert_eq!(acl, sent.access_acl.map(|acl| acl.completed(sent.mode)));
     let expected = ReceivedEntry {
+        is_unsayable: false,
         ndx: entry.ndx,
         name: sent.name.to_vec(),
         rooted: false,

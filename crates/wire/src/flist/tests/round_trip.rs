@@ -156,6 +156,8 @@ fn file() -> impl Strategy<Value = File> {
 fn fields() -> impl Strategy<Value = FlistFields> {
     (any::<[bool; 10]>(), proptest::option::of(0usize..17)).prop_map(|(on, checksum_len)| {
         FlistFields {
+            charset: None,
+            link_charset: None,
             links: on[0],
             devices: on[1],
             specials: on[2],

@@ -6,6 +6,8 @@ use crate::flist::{DirMark, FileEntry, FlistDecoder, FlistEncoder, FlistFields};
 use crate::testing::hex;
 
 const NONE: FlistFields = FlistFields {
+    charset: None,
+    link_charset: None,
     links: true,
     devices: true,
     specials: true,
