@@ -14,6 +14,7 @@ use How::{Always, Sometimes};
 const OWN_HELP: &str = "help and version are in our own words";
 const LIST_BYTES: &str =
     "the bytes of the file list are counted at other borders, the list is equal";
+const ERROR_BYTES: &str = "error lines count among the bytes, and stock may lose its pipe";
 const NO_DAEMON: &str = "there is no daemon yet";
 const OTHER_CULPRIT: &str =
     "of several things that are wrong another one is named, with the same code";
@@ -27,6 +28,11 @@ const APART: &[(&str, How, &str)] = &[
     ("rsync --help | head -n 3", Always, OWN_HELP),
     ("rsync -h | head -n 1", Always, OWN_HELP),
     ("rsync --server", Always, OWN_HELP),
+    (
+        "rsync -ai -e 'sh late' --rsync-path=nosuchprogram src/ far:dst",
+        Sometimes,
+        "stock's code depends on which of its ends is seen first",
+    ),
     ("first rsync -an --protocol=99 src/ dst", Always, "we refuse before a far side is asked"),
     ("first rsync -an --protocol=19 src/ dst", Always, "we refuse before a far side is asked"),
     ("rsync -a --protocol=28 src/ dst", Always, "protocols below 29 are not spoken"),
@@ -37,7 +43,10 @@ const APART: &[(&str, How, &str)] = &[
     ("rsync -a --config=x src/ dst", Always, NO_DAEMON),
     ("nobody rsync -a --delete -i src/ theirs", Sometimes, WHICH_FIRST),
     ("first rsync -an --copy-as=nosuch src/ dst", Always, "--copy-as is refused, whoever is named"),
-    ("nobody rsync -av src/ dst", Sometimes, "error lines count among the bytes received"),
+    ("nobody rsync -av src/ dst", Sometimes, ERROR_BYTES),
+    ("rsync -av --old-args 'far:src/*e src/a*' dst", Sometimes, ERROR_BYTES),
+    ("RSYNC_OLD_ARGS=1 rsync -av 'far:src/*e src/a*' dst", Sometimes, ERROR_BYTES),
+    ("RSYNC_PROTECT_ARGS=1 rsync -av 'far:src/*e' dst", Sometimes, ERROR_BYTES),
     ("nobody rsync -ai --inplace src/one src/other mine/locked", Sometimes, WHICH_FIRST),
     (
         "nobody rsync -rlti --delete src/empty/ mine/locked",
