@@ -43,6 +43,11 @@ const APART: &[(&str, How, &str)] = &[
     ("rsync -a --config=x src/ dst", Always, NO_DAEMON),
     ("nobody rsync -a --delete -i src/ theirs", Sometimes, WHICH_FIRST),
     ("first rsync -an --copy-as=nosuch src/ dst", Always, "--copy-as is refused, whoever is named"),
+    (
+        "first rsync -ai -e nosuchshell src/ far:dst",
+        Sometimes,
+        "a remote shell that is not there is told in other words",
+    ),
     ("nobody rsync -av src/ dst", Sometimes, ERROR_BYTES),
     ("rsync -av --old-args 'far:src/*e src/a*' dst", Sometimes, ERROR_BYTES),
     ("RSYNC_OLD_ARGS=1 rsync -av 'far:src/*e src/a*' dst", Sometimes, ERROR_BYTES),
