@@ -1,7 +1,7 @@
 //! Does every pair of rsyncs do the same work as two stock ones, whoever sends, by whatever way?
 //!
 //! A run takes a seeded sample. With `MATRIX=full` in the environment, which `sh tests/run.sh --full` sets, it takes
-//! every cell and writes `RESULTS.md` beside this file.
+//! every cell and writes `RESULTS.md` beside this file; with the name of an option set there, every cell of that set.
 
 mod bench;
 mod cells;
@@ -24,9 +24,15 @@ const SEED: u64 = 3;
 
 #[test]
 fn every_pair_does_the_work_of_two_stock_rsyncs() {
-    let full = std::env::var_os("MATRIX").is_some_and(|value| value == "full");
+    let wish = std::env::var("MATRIX").ok();
+    let full = wish.as_deref() == Some("full");
     let verdicts: Vec<Verdict> = std::thread::scope(|scope| {
-        let halves = Direction::BOTH.map(|direction| scope.spawn(move || run(direction, full)));
+        let halves = Direction::BOTH.map(|direction| {
+            scope.spawn({
+                let wish = wish.as_deref();
+                move || run(direction, wish)
+            })
+        });
         halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     });
     if full {
@@ -38,11 +44,14 @@ fn every_pair_does_the_work_of_two_stock_rsyncs() {
     assert!(count == 0, "{count} of {} cells differ\n\n{}", verdicts.len(), failed.join("\n\n"));
 }
 
-fn run(direction: Direction, full: bool) -> Vec<Verdict> {
+fn run(direction: Direction, wish: Option<&str>) -> Vec<Verdict> {
     let mut cells = cells::all(direction);
-    if !full {
-        cells = sample(&cells);
+    match wish {
+        None => cells = sample(&cells),
+        Some("full") => {}
+        Some(set) => cells.retain(|cell| cell.set.name == set),
     }
+    assert!(!cells.is_empty(), "no option set is called {wish:?}");
     // Cells of one set follow each other, so that the work of two stock rsyncs is done once for all of them.
     cells.sort_by_key(Cell::work);
     let mut bench = Bench::set_up();

@@ -6,7 +6,7 @@ use super::cells::{Cell, Direction, PAIRS};
 use crate::twin::Pair;
 
 /// How many lines of a difference a message shows.
-const SHOWN: usize = 200;
+const SHOWN: usize = 1000;
 
 /// Longer lines are those of the deep folders, which say nothing new.
 const LONGEST_SHOWN: usize = 200;

@@ -256,12 +256,13 @@ impl<W: Write> Generator<'_, W> {
             flags &= !iflags::REPORT_PERMS;
         }
         let times = if self.rules.options.checksum { Times::Exact } else { Times::WhereDifferent };
-        if flags != 0 {
+        // Parts of a second are not told, yet an exact time has them.
+        let other_parts = times == Times::Exact && now.mtime_nsec != case.entry.mtime_nsec;
+        if flags != 0 || other_parts {
             self.set_attributes(case, now, &long.values, times);
-            self.notice(Notice::Updated, &case.entry.name);
-        } else {
-            self.notice(Notice::UpToDate, &case.entry.name);
         }
+        let notice = if flags != 0 { Notice::Updated } else { Notice::UpToDate };
+        self.notice(notice, &case.entry.name);
         self.report(case, flags, None, &long.values.wanted)?;
         self.arrived(case)
     }
