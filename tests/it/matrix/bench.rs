@@ -137,8 +137,6 @@ fn remove(place: &Path) {
 
 fn order(cell: &Cell) -> Order {
     match cell.direction {
-        // What failed to verify is asked for again, sooner or later.
-        Direction::Push if cell.set.name == "--append-verify" => Order::Free,
         Direction::Push => Order::EachVoice,
         Direction::Pull => Order::Free,
     }

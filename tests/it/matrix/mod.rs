@@ -25,17 +25,12 @@ const SEED: u64 = 3;
 #[test]
 fn every_pair_does_the_work_of_two_stock_rsyncs() {
     let wish = std::env::var("MATRIX").ok();
-    let full = wish.as_deref() == Some("full");
+    let wish = wish.as_deref();
     let verdicts: Vec<Verdict> = std::thread::scope(|scope| {
-        let halves = Direction::BOTH.map(|direction| {
-            scope.spawn({
-                let wish = wish.as_deref();
-                move || run(direction, wish)
-            })
-        });
+        let halves = Direction::BOTH.map(|direction| scope.spawn(move || run(direction, wish)));
         halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     });
-    if full {
+    if wish == Some("full") {
         let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/matrix/RESULTS.md");
         std::fs::write(beside, results::table(&verdicts)).unwrap();
     }

@@ -53,8 +53,8 @@ pub(crate) const ALL: [OptionSet; 22] = [
     set("-az zlib", "-az --zc=zlib"),
     set("-az", "-az"),
     set("-ac", "-ac"),
-    after("--inplace", "-a --inplace", APART),
-    after("--append-verify", "-a --append-verify", APART),
+    set("--inplace", "-a --inplace"),
+    set("--append-verify", "-a --append-verify"),
     after(
         "--partial-dir after a cut",
         "-a --partial-dir=.cut",
@@ -79,11 +79,6 @@ pub(crate) const ALL: [OptionSet; 22] = [
     OptionSet { holes: true, new: true, ..set("--sparse", "-aS") },
     OptionSet { new: true, ..set("--fake-super -X", "-aX") },
 ];
-
-/// Gives each name of the destination a file of its own: where two share one that is updated in place, it is chance
-/// whether the second is looked at before or after.
-const APART: &str =
-    "find dst/links -type f | while read -r file; do cp -p \"$file\" own && mv own \"$file\"; done";
 
 /// Sets that only the full matrix runs.
 pub(crate) const SLOW: [OptionSet; 1] = [OptionSet {

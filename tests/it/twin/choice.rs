@@ -6,13 +6,18 @@ use super::Twins;
 fn the_quick_check_and_its_rivals_choose_the_same_files() {
     let set_up = "tree src; older dst; mk src/newer 'same size 1'; mk dst/newer 'same size 2'; age '2021-01-01' src/newer
         age '2021-01-02' dst/newer; mk src/second x; mk dst/second y; age '2021-01-01 00:00:00' src/second; age '2021-01-01 00:00:01' dst/second
-        mk src/nano x; mk dst/nano y; age '2021-01-01 00:00:00.1' src/nano; age '2021-01-01 00:00:00.2' dst/nano";
+        mk src/nano x; mk dst/nano y; age '2021-01-01 00:00:00.1' src/nano; age '2021-01-01 00:00:00.2' dst/nano
+        for root in src dst; do mk $root/parts same; mk $root/near same; done; age '2021-01-01 00:00:00.1' src/parts src/near
+        age '2021-01-01 00:00:00.2' dst/parts; age '2021-01-01 00:00:01.1' dst/near";
     Twins::of(set_up).check(&[
         "rsync -ai src/ dst",
         "rsync -ai --size-only src/ dst",
         "rsync -aiI src/ dst",
         "rsync -aic src/ dst",
         "rsync -aic --checksum-choice=md5 src/ dst",
+        "rsync -aic --modify-window=2 src/ dst",
+        "rsync -aicn src/ dst",
+        "rsync -aic --protocol=29 src/ dst",
         "rsync -aic --cc=xxh64 src/ dst",
         "first rsync -aic --cc=none src/ dst",
         "rsync -aic --cc=nosuch src/ dst",

@@ -256,9 +256,10 @@ impl<W: Write> Generator<'_, W> {
             flags &= !iflags::REPORT_PERMS;
         }
         let times = if self.rules.options.checksum { Times::Exact } else { Times::WhereDifferent };
-        // Parts of a second are not told, yet an exact time has them.
-        let other_parts = times == Times::Exact && now.mtime_nsec != case.entry.mtime_nsec;
-        if flags != 0 || other_parts {
+        // A time that counts as equal is not told, yet an exact one is set.
+        let same = (now.mtime, now.mtime_nsec) == (case.entry.mtime, case.entry.mtime_nsec);
+        let inexact = times == Times::Exact && !same && self.keeps().keeps_time(Kind::Regular);
+        if flags != 0 || inexact {
             self.set_attributes(case, now, &long.values, times);
         }
         let notice = if flags != 0 { Notice::Updated } else { Notice::UpToDate };
